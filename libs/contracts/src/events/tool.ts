@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import { contentBlockSchema } from '../content.js';
+import { jsonSchema } from '../json.js';
+import { policyContextSchema, seamSchema } from '../seams.js';
+
+const position = { turn: z.number().int(), step: z.number().int(), n: z.number().int(), callId: z.string() };
+
+export const toolErrorSchema = z.object({ name: z.string(), code: z.string().optional() });
+
+export const toolEvents = {
+  'tool.call': z.object({
+    ...position,
+    name: z.string(),
+    /** The model's raw text, whatever it was. */
+    arguments: z.string(),
+    /** What runs: parsed, after rewrites; null when it does not parse. */
+    effective: z.record(z.string(), jsonSchema).nullable(),
+    decision: z.enum(['allow', 'deny', 'ask']),
+  }),
+  'tool.result': z.object({
+    ...position,
+    content: z.array(contentBlockSchema),
+    output: jsonSchema.optional(),
+    isError: z.boolean(),
+    error: toolErrorSchema.optional(),
+    durationMs: z.number(),
+    /** Context of post-tool policies, held back until the last result of the step. */
+    context: z.array(policyContextSchema).optional(),
+  }),
+  'policy.decided': z.object({
+    seam: seamSchema,
+    policy: z.string(),
+    decision: z.string(),
+    reason: z.string().optional(),
+    callId: z.string().optional(),
+    messageId: z.string().optional(),
+  }),
+  'approval.requested': z.object({
+    approvalId: z.string(),
+    callId: z.string(),
+    argumentsHash: z.string(),
+    policyVersion: z.string().optional(),
+    expiresAt: z.string(),
+    question: z.string(),
+  }),
+  'approval.decided': z.object({
+    approvalId: z.string(),
+    outcome: z.enum(['approved', 'rejected', 'expired', 'cancelled']),
+    by: z.string(),
+    note: z.string().optional(),
+  }),
+  'hook.result': z.object({
+    seam: seamSchema,
+    hook: z.string(),
+    status: z.string(),
+    startedAt: z.string(),
+    durationMs: z.number(),
+    stderr: z.string().max(500).optional(),
+  }),
+  'harness.raw': z.object({ source: z.string(), value: jsonSchema }),
+} as const;

@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import { inputContentSchema, contentBlockSchema, inputBlockSchema, sourceSchema } from './content.js';
+import { jsonSchema } from './json.js';
+
+/** The interception seams, in the order in which a turn meets them (spec 3.1). */
+export const seams = [
+  'session-start',
+  'prompt-submit',
+  'pre-step',
+  'pre-tool',
+  'post-tool',
+  'turn-continuation',
+  'pre-compact',
+] as const;
+export const seamSchema = z.enum(seams);
+export type Seam = z.infer<typeof seamSchema>;
+
+const argumentsSchema = z.record(z.string(), jsonSchema);
+const toolFactsSchema = z.object({ readonly: z.boolean(), idempotent: z.boolean() });
+const session = { agent: z.string(), workspace: z.string().optional() };
+
+/** What a policy is shown, by seam. */
+export const seamSubjectSchema = z.discriminatedUnion('seam', [
+  z.object({ seam: z.literal('session-start'), ...session, source: z.enum(['startup', 'resume', 'fork']) }),
+  z.object({
+    seam: z.literal('prompt-submit'),
+    ...session,
+    messageId: z.string(),
+    content: inputContentSchema,
+    source: sourceSchema,
+  }),
+  z.object({ seam: z.literal('pre-step'), ...session, estimatedTokens: z.number() }),
+  z.object({
+    seam: z.literal('pre-tool'),
+    ...session,
+    n: z.number(),
+    callId: z.string(),
+    name: z.string(),
+    arguments: argumentsSchema,
+    tool: toolFactsSchema,
+    /** Calls of this turn that were recorded before this one. */
+    callsBefore: z.number(),
+  }),
+  z.object({
+    seam: z.literal('post-tool'),
+    ...session,
+    n: z.number(),
+    callId: z.string(),
+    name: z.string(),
+    arguments: argumentsSchema.nullable(),
+    result: z.object({
+      content: z.array(contentBlockSchema),
+      output: jsonSchema.optional(),
+      isError: z.boolean(),
+      error: z.object({ name: z.string(), code: z.string().optional() }).optional(),
+      durationMs: z.number(),
+    }),
+  }),
+  z.object({
+    seam: z.literal('turn-continuation'),
+    ...session,
+    default: z.enum(['continue', 'stop']),
+    forced: z.number(),
+  }),
+  z.object({
+    seam: z.literal('pre-compact'),
+    ...session,
+    from: z.number(),
+    to: z.number(),
+    estimatedTokens: z.number(),
+  }),
+]);
+export type SeamSubject = z.infer<typeof seamSubjectSchema>;
+
+/** Context that a policy adds, under the policy's name. */
+export const policyContextSchema = z.object({ policy: z.string(), content: z.array(inputBlockSchema) });
+export type PolicyContext = z.infer<typeof policyContextSchema>;
+
+const contexts = z.array(policyContextSchema).default([]);
+
+/** The merged decision of all policies of a seam. Each carries the policies that stand behind it. */
+export const seamDecisionSchema = z.discriminatedUnion('decision', [
+  z.object({ decision: z.literal('none'), context: contexts }),
+  z.object({
+    decision: z.literal('allow'),
+    /** prompt-submit: the rewritten content. */
+    content: inputContentSchema.optional(),
+    /** pre-tool: the rewritten arguments. */
+    arguments: argumentsSchema.optional(),
+    policies: z.array(z.string()).default([]),
+    context: contexts,
+  }),
+  z.object({ decision: z.literal('block'), policy: z.string(), reason: z.string() }),
+  z.object({ decision: z.literal('deny'), policy: z.string(), reason: z.string() }),
+  z.object({
+    decision: z.literal('ask'),
+    policy: z.string(),
+    question: z.string().optional(),
+    expiresInMs: z.number().optional(),
+    arguments: argumentsSchema.optional(),
+    context: contexts,
+  }),
+  z.object({
+    decision: z.literal('accept'),
+    content: z.array(contentBlockSchema).optional(),
+    policies: z.array(z.string()).default([]),
+    context: contexts,
+  }),
+  z.object({ decision: z.literal('block-result'), policy: z.string(), feedback: z.string(), context: contexts }),
+  z.object({ decision: z.literal('continue'), policy: z.string(), reason: z.string().optional() }),
+  z.object({ decision: z.literal('stop'), policy: z.string() }),
+  z.object({ decision: z.literal('compact'), policy: z.string() }),
+]);
+export type SeamDecision = z.infer<typeof seamDecisionSchema>;
