@@ -10,7 +10,10 @@ const suite = (name, extra = {}) => ({
   ...extra,
 });
 const libs = ['contracts', 'session', 'messaging', 'client', 'persistence', 'platform', 'testing'];
-const onServers = { globalSetup: '<rootDir>/test/setup/global-setup.ts', globalTeardown: '<rootDir>/test/setup/global-teardown.ts' };
+const onServers = {
+  globalSetup: '<rootDir>/test/setup/global-setup.mjs',
+  globalTeardown: '<rootDir>/test/setup/global-teardown.mjs',
+};
 const withAliases = (project) => ({
   ...project,
   moduleNameMapper: {

@@ -130,3 +130,13 @@ export {
   type LiveAbort,
 } from './live.js';
 export { deadLetterSchema, type DeadLetter } from './dead-letter.js';
+export {
+  policySetHeaderSchema,
+  readPolicySetHeader,
+  matchesGlob,
+  policySetApplies,
+  seamsFor,
+  policyVersionFor,
+  type PolicySetHeader,
+  type PolicyScope,
+} from './policy-set.js';

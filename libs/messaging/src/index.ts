@@ -1,1 +1,34 @@
-export {};
+export { ApiError, Bus } from './connection/bus.js';
+export {
+  connectToNats,
+  isSupported,
+  MINIMUM_SERVER,
+  ServerUnreachableError,
+  UnsupportedServerError,
+  withoutPassword,
+} from './connection/connect.js';
+export type { ConnectOptions } from './connection/connect.js';
+export { Publisher } from './connection/publisher.js';
+export type { PubAck } from './connection/publisher.js';
+export { PublishRefusedError, PublishUnknownError, RetryableError, TerminalError } from './errors.js';
+export { EventsStream, LostRaceError } from './journal/events-stream.js';
+export type { JournalPosition, PublicEvent } from './journal/events-stream.js';
+export { DamagedSessionError, decodeCommit, Journal } from './journal/journal.js';
+export type { StoredCommit } from './journal/journal.js';
+export { JournalFollower } from './journal/journal-follower.js';
+export type { FollowOptions, JournalEntry } from './journal/journal-follower.js';
+export { SessionReader } from './journal/session-reader.js';
+export { LiveChannel } from './live/live-channel.js';
+export { isTurnOver, TurnWatch } from './live/turn-watch.js';
+export { MessagingModule } from './messaging.module.js';
+export { AgentStore } from './stores/agent-store.js';
+export { BlobNotFoundError, BlobStore } from './stores/blob-store.js';
+export { PolicyStore } from './stores/policy-store.js';
+export { applyTopology, checkTopology, TopologyDriftError } from './topology/apply-topology.js';
+export { commandConsumers, DUPLICATE_WINDOW_MS, topologyOf } from './topology/topology.js';
+export type { CommandService, ConsumerTopology, Topology, TopologyOptions } from './topology/topology.js';
+export type { Delivery, DeliveryInfo } from './transport/delivery.js';
+export type { InboxMessage, InboxSettlement } from './transport/inbox-message.js';
+export { JetStreamStrategy } from './transport/jetstream.strategy.js';
+export type { JetStreamStrategyOptions } from './transport/jetstream.strategy.js';
+export { WorkHandler } from './transport/work-handler.js';

@@ -1,1 +1,16 @@
-export {};
+export { decide, commandIdOf } from './decide.js';
+export type { CommandEnvelope, Decision, SessionCommand } from './decide.js';
+export type { ResolvedCreate } from './decide-caller.js';
+export { deriveMessages, orphanResults } from './derive-messages.js';
+export { digestOf } from './digest.js';
+export { applyCommit, evolve, BrokenLogError } from './evolve.js';
+export type { EventContext } from './evolve.js';
+export { groupsOf, MAX_PARALLEL_CALLS } from './groups.js';
+export { nextEvents } from './next.js';
+export type { DecisionContext } from './next.js';
+export { awaitedWork, CANCEL_GRACE_MS, outstanding, workKey } from './outstanding.js';
+export type { AwaitedWork, Work } from './outstanding.js';
+export { parseArguments } from './parse-arguments.js';
+export type { ParsedArguments } from './parse-arguments.js';
+export { wasDecided } from './state.js';
+export type { CallState, QueuedMessage, SessionState, StepState, ToolFacts, TurnPhase, TurnState } from './state.js';

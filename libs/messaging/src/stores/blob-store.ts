@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto';
+import { requireToken, type BlobRef } from '@jetloop/contracts';
+import type { ObjectStore } from 'nats';
+import type { Bus } from '../connection/bus.js';
+
+/** The store holds nothing under this digest. */
+export class BlobNotFoundError extends Error {
+  override readonly name = 'BlobNotFoundError';
+  constructor(digest: string) {
+    super(`There is no blob ${digest}.`);
+  }
+}
+
+const MAX_KNOWN = 10_000;
+
+/** Contents too large for a message, by their SHA-256 (object store BLOBS, `<tenant>.<session>.<digest>`). */
+export class BlobStore {
+  private store: Promise<ObjectStore> | undefined;
+  private readonly known = new Set<string>();
+
+  constructor(private readonly bus: Bus) {}
+
+  /** Stores bytes; the same bytes of a session are stored once. */
+  async put(tenant: string, session: string, bytes: Uint8Array, mediaType: string): Promise<BlobRef> {
+    const digest = createHash('sha256').update(bytes).digest('hex');
+    const name = nameOf(tenant, session, digest);
+    if (!this.known.has(name)) {
+      const store = await this.open();
+      if ((await store.info(name)) === null) await store.putBlob({ name }, bytes);
+      if (this.known.size >= MAX_KNOWN) this.known.clear();
+      this.known.add(name);
+    }
+    return { digest, size: bytes.length, mediaType };
+  }
+
+  /** @throws BlobNotFoundError */
+  async get(tenant: string, session: string, digest: string): Promise<Uint8Array> {
+    const bytes = await (await this.open()).getBlob(nameOf(tenant, session, digest));
+    if (bytes === null) throw new BlobNotFoundError(digest);
+    return bytes;
+  }
+
+  private open(): Promise<ObjectStore> {
+    this.store ??= this.bus.nats.jetstream().views.os('BLOBS');
+    return this.store;
+  }
+}
+
+function nameOf(tenant: string, session: string, digest: string): string {
+  return `${requireToken('tenant', tenant)}.${requireToken('session', session)}.${digest}`;
+}

@@ -1,0 +1,232 @@
+import { Logger } from '@nestjs/common';
+import { Server, type CustomTransportStrategy, type MessageHandler } from '@nestjs/microservices';
+import {
+  hookCommandSchema,
+  llmCommandSchema,
+  subjects,
+  toolCommandSchema,
+  type Reply,
+  type WorkCommand,
+} from '@jetloop/contracts';
+import { lastValueFrom } from 'rxjs';
+import { z } from 'zod';
+import type { Bus } from '../connection/bus.js';
+import { PublishRefusedError, RetryableError, TerminalError } from '../errors.js';
+import type { CommandService } from '../topology/topology.js';
+import { DeadLetters } from './dead-letters.js';
+import type { Delivery, PulledMessage } from './delivery.js';
+import { failureReply } from './failure-reply.js';
+import { toInboxMessage, type InboxSettlement } from './inbox-message.js';
+import { Puller } from './puller.js';
+
+export interface JetStreamStrategyOptions {
+  readonly bus: Bus;
+  readonly service: CommandService;
+  /** Commands handled at once; default 64. */
+  readonly slots?: number;
+  /** Milliseconds of the consumer's ack wait; default 30,000. `working()` is sent every third of it. */
+  readonly ackWaitMs?: number;
+  /** Milliseconds that a command delivered 8 times must be old to be given up; default 120,000. */
+  readonly parkAfterMs?: number;
+  /** Milliseconds that work may take to end when the service stops; default 25,000. */
+  readonly graceMs?: number;
+}
+
+const MAX_DELIVERIES = 8;
+const kinds = {
+  'loop-orchestrator': 'session',
+  'llm-router': 'llm',
+  'tool-runner': 'tool',
+  'hook-policy': 'hook',
+} as const;
+const workSchemas = { llm: llmCommandSchema, tool: toolCommandSchema, hook: hookCommandSchema } as const;
+type WorkerKind = keyof typeof workSchemas;
+
+/**
+ * Nest transport over a durable pull consumer of COMMANDS (spec 8.1): pulls for free slots, keeps the message alive while
+ * its handler works, settles it after the reply is stored, and gives up what cannot be handled, with an answer to whoever
+ * waits for it.
+ */
+export class JetStreamStrategy extends Server implements CustomTransportStrategy {
+  protected override readonly logger = new Logger(JetStreamStrategy.name);
+  private readonly dead: DeadLetters;
+  private readonly stopping = new AbortController();
+  private puller: Puller | undefined;
+
+  constructor(private readonly options: JetStreamStrategyOptions) {
+    super();
+    this.dead = new DeadLetters(options.bus, options.service);
+  }
+
+  listen(callback: () => void): void {
+    const { bus, service, slots = 64 } = this.options;
+    const handler = this.messageHandlers.get(kinds[service]);
+    if (!handler) throw new Error(`${service}: no controller has a @WorkHandler('${kinds[service]}')`);
+    this.puller = new Puller({
+      bus,
+      stream: 'COMMANDS',
+      consumer: service,
+      slots,
+      handle: (message) => this.process(message, handler),
+    });
+    this.puller.start();
+    callback();
+  }
+
+  /** Pulls no more, lets work end within the grace, aborts and releases the rest. */
+  async close(): Promise<void> {
+    await this.puller?.stop(this.options.graceMs ?? 25_000);
+    this.stopping.abort();
+    await this.puller?.stop(1_000);
+  }
+
+  /** Whether the consumer answers. */
+  isAlive(): boolean {
+    return this.puller?.isAlive() ?? false;
+  }
+
+  override on(): never {
+    throw new Error('JetStreamStrategy has no events');
+  }
+
+  override unwrap<T>(): T {
+    throw new Error('JetStreamStrategy wraps nothing');
+  }
+
+  private async process(message: PulledMessage, handler: MessageHandler): Promise<void> {
+    const { ackWaitMs = 30_000, parkAfterMs = 120_000 } = this.options;
+    const alive = setInterval(() => {
+      message.working();
+    }, ackWaitMs / 3);
+    try {
+      if (message.deliveries >= MAX_DELIVERIES && Date.now() - message.storedAt >= parkAfterMs) {
+        await this.giveUp(message, 'parked', 'dead_lettered', `given up at delivery ${message.deliveries}`);
+      } else {
+        await this.run(message, handler);
+      }
+    } catch (error) {
+      await this.failed(message, error);
+    } finally {
+      clearInterval(alive);
+    }
+  }
+
+  private async run(message: PulledMessage, handler: MessageHandler): Promise<void> {
+    const kind = kinds[this.options.service];
+    const { subject, stream, streamSequence, deliveries, storedAt, headers } = message;
+    const delivery: Delivery = {
+      subject,
+      stream,
+      streamSequence,
+      deliveries,
+      storedAt,
+      headers,
+      signal: this.stopping.signal,
+    };
+    if (kind === 'session') {
+      await this.settleInbox(message, (await call(handler, toInboxMessage(message), delivery)) as InboxSettlement);
+      return;
+    }
+    const command = parseWork(kind, message.body);
+    if (Date.parse(command.deadline) <= Date.now()) {
+      await this.reply(
+        kind,
+        command,
+        failureReply(kind, command, 'expired', 'the command was past its deadline when it came up'),
+      );
+    } else {
+      const reply = (await call(handler, command, delivery)) as Reply | undefined;
+      if (reply) await this.reply(kind, command, reply);
+    }
+    message.ack();
+  }
+
+  private async reply(kind: WorkerKind, command: WorkCommand, reply: Reply): Promise<void> {
+    const { bus } = this.options;
+    const subject = subjects.reply(command.tenant, command.session, kind);
+    const headers = { 'Nats-Msg-Id': `${command.commandId}:reply` };
+    const body = Buffer.from(JSON.stringify(reply));
+    if (body.length + 512 <= bus.maxPayload) {
+      await bus.publisher.publish(subject, body, headers);
+      return;
+    }
+    const text = `The reply is too large: ${body.length} bytes, the server takes ${bus.maxPayload}.`;
+    await bus.publisher.publish(
+      subject,
+      Buffer.from(JSON.stringify(failureReply(kind, command, 'dead_lettered', text))),
+      headers,
+    );
+  }
+
+  private async settleInbox(message: PulledMessage, settlement: InboxSettlement): Promise<void> {
+    if (settlement.dead) await this.dead.write(message, settlement.dead);
+    if (settlement.confirm) await message.ackConfirmed();
+    else message.ack();
+    settlement.answer?.();
+  }
+
+  private async failed(message: PulledMessage, error: unknown): Promise<void> {
+    const text = error instanceof Error ? error.message : String(error);
+    if (this.stopping.signal.aborted) {
+      message.nak(0);
+      return;
+    }
+    if (error instanceof TerminalError) {
+      await this.giveUp(message, 'terminal', error.code, text).catch((again: unknown) => {
+        this.retryLater(message, again);
+      });
+      return;
+    }
+    this.retryLater(message, error);
+  }
+
+  private retryLater(message: PulledMessage, error: unknown): void {
+    const ceiling = Math.min(30_000, 1_000 * 2 ** (message.deliveries - 1));
+    const expected = error instanceof RetryableError || error instanceof PublishRefusedError;
+    const text = `${message.subject}: delivery ${message.deliveries} failed: ${error instanceof Error ? error.message : String(error)}`;
+    if (expected) this.logger.warn(text);
+    else this.logger.error(text, error instanceof Error ? error.stack : undefined);
+    message.nak(Math.random() * ceiling);
+  }
+
+  private async giveUp(
+    message: PulledMessage,
+    cls: 'terminal' | 'parked',
+    code: string,
+    reason: string,
+  ): Promise<void> {
+    this.logger.error(`${message.subject}: ${reason} (${code})`);
+    await this.dead.write(message, { class: cls, code, reason });
+    const kind = kinds[this.options.service];
+    if (kind !== 'session') {
+      const command = workSchemas[kind].safeParse(parseJson(message.body));
+      if (command.success)
+        await this.reply(kind, command.data, failureReply(kind, command.data, 'dead_lettered', reason));
+    }
+    message.ack();
+  }
+}
+
+function call(handler: MessageHandler, data: unknown, delivery: Delivery): Promise<unknown> {
+  return Promise.resolve(handler(data, delivery)).then((result: unknown) =>
+    isObservable(result) ? lastValueFrom(result, { defaultValue: undefined }) : result,
+  );
+}
+
+function isObservable(value: unknown): value is Parameters<typeof lastValueFrom>[0] {
+  return typeof value === 'object' && value !== null && 'subscribe' in value;
+}
+
+function parseWork(kind: WorkerKind, body: Uint8Array): WorkCommand {
+  const parsed = workSchemas[kind].safeParse(parseJson(body));
+  if (!parsed.success) throw new TerminalError('invalid', `no ${kind} command: ${z.prettifyError(parsed.error)}`);
+  return parsed.data;
+}
+
+function parseJson(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(body).toString('utf8'));
+  } catch (error) {
+    throw new TerminalError('invalid', `no JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}

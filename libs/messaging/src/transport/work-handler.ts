@@ -1,0 +1,19 @@
+import { applyDecorators, Catch, UseFilters, type RpcExceptionFilter } from '@nestjs/common';
+import { MessagePattern } from '@nestjs/microservices';
+import { throwError, type Observable } from 'rxjs';
+
+/** Nest would turn an ordinary exception into "Internal server error" before the transport sees it. */
+@Catch()
+class RethrowFilter implements RpcExceptionFilter<Error> {
+  catch(error: Error): Observable<never> {
+    return throwError(() => error);
+  }
+}
+
+/**
+ * Marks the method of a controller that handles a service's commands: `llm`, `tool` and `hook` take a parsed command and
+ * return its reply (undefined: acknowledged without one); `session` takes the inbox (see `InboxMessage`).
+ */
+export function WorkHandler(kind: 'llm' | 'tool' | 'hook' | 'session'): MethodDecorator {
+  return applyDecorators(MessagePattern(kind), UseFilters(new RethrowFilter()));
+}

@@ -1,0 +1,7 @@
+import type { Migration } from 'kysely/migration';
+import * as audit from './2026-11-30-audit.js';
+
+/** All migrations by name, which begins with its date. Forward only; one that was released is never changed. */
+export const migrations: Record<string, Migration> = {
+  '2026-11-30-audit': audit,
+};

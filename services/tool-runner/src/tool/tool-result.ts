@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { cutText, OUTPUT_LIMIT } from './cut-output.js';
+import { readThrown } from './thrown.js';
+import { ToolError } from './tool-error.js';
+import type { ToolBlock, ToolFailure, ToolReturn } from './tool.js';
+
+/** Base64 characters of one image that still go to the model. */
+const IMAGE_LIMIT = 7 * 1024 * 1024;
+
+const Block = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('text'), text: z.string() }),
+  z.object({ type: z.literal('json'), value: z.unknown() }),
+  z.object({ type: z.literal('image'), mediaType: z.string(), base64: z.string() }),
+]);
+const Content = z.union([z.string(), z.array(Block)]);
+const Returned = z.object({
+  content: Content,
+  output: z.unknown().optional(),
+  isError: z.boolean().optional(),
+  error: z.object({ name: z.string(), code: z.string() }).optional(),
+});
+
+export interface CheckedReturn {
+  content: ToolBlock[];
+  output?: unknown;
+  isError: boolean;
+  error?: ToolFailure;
+}
+
+/** Checks what a tool handed back (tools are plugged in, their types may lie) and cuts it to what the model gets. */
+export function checkReturn(returned: ToolReturn): CheckedReturn {
+  const isContent = typeof returned === 'string' || Array.isArray(returned);
+  const parsed = Returned.safeParse(isContent ? { content: returned } : returned);
+  if (!parsed.success)
+    throw new ToolError('invalid_result', 'The tool handed back something else than text or content blocks.');
+  const { content, output, isError = false, error } = parsed.data;
+  const blocks: ToolBlock[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+  return {
+    content: cutBlocks(blocks),
+    ...(output === undefined ? {} : { output: asJson(output) }),
+    isError: isError || error !== undefined,
+    ...(error === undefined ? {} : { error }),
+  };
+}
+
+/** All text of one result shares the limit; a late block still gets room for a head and a tail. */
+function cutBlocks(blocks: ToolBlock[]): ToolBlock[] {
+  let room = OUTPUT_LIMIT;
+  const cut = (text: string): ToolBlock => {
+    // NUL has no place in a model's text nor in Postgres' jsonb.
+    const visible = text.includes('\0') ? text.replaceAll('\0', '␀') : text;
+    const shown = cutText(visible, { limit: Math.max(room, 512) }).text;
+    room -= Buffer.byteLength(shown);
+    return { type: 'text', text: shown };
+  };
+  return blocks.map((block) => {
+    if (block.type === 'text') return cut(block.text);
+    if (block.type === 'image')
+      return block.base64.length <= IMAGE_LIMIT ? block : cut(`[image, ${block.mediaType}, too large to show]`);
+    const value = asJson(block.value);
+    const size = Buffer.byteLength(JSON.stringify(value));
+    if (size > room) return cut(JSON.stringify(value));
+    room -= size;
+    return { type: 'json', value };
+  });
+}
+
+/** The value as JSON carries it; undefined, which JSON cannot carry alone, becomes null. */
+function asJson(value: unknown): unknown {
+  try {
+    const text = JSON.stringify(value) as string | undefined;
+    return text === undefined ? null : (JSON.parse(text) as unknown);
+  } catch (error) {
+    throw new ToolError(
+      'invalid_result',
+      `The tool handed back a value that JSON cannot carry: ${readThrown(error).message}`,
+    );
+  }
+}

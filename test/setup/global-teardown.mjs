@@ -1,0 +1,3 @@
+import { stopTestRun } from './global-setup.mjs';
+
+export default stopTestRun;
