@@ -15,6 +15,10 @@ export default tseslint.config(
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
       '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      // Nest types its bags of options as classes.
+      '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
+      // `process.env['NAME']` stays as it is written everywhere.
+      '@typescript-eslint/dot-notation': 'off',
       'max-lines': ['error', { max: 400, skipBlankLines: true, skipComments: true }],
     },
   },

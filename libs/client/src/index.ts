@@ -1,1 +1,17 @@
-export {};
+export { MAX_CONTENT_BYTES, checkContent } from './command/check-content.js';
+export { CommandRefusedError, SessionNotFoundError } from './errors.js';
+export type { SessionEntry } from './events/session-entry.js';
+export type { TurnOutcome } from './events/turn-of-message.js';
+export {
+  JetloopClient,
+  type Accepted,
+  type AcceptedMessage,
+  type ClientOptions,
+  type ConnectOptions,
+  type CreateOptions,
+  type EventsOptions,
+  type PromptContent,
+  type PromptOptions,
+  type TurnOptions,
+} from './jetloop-client.js';
+export type { LiveValues, StopListening } from './live/listen.js';

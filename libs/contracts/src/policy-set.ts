@@ -26,8 +26,19 @@ export interface PolicyScope {
  * fail, so that nothing passes undecided (spec 3.3).
  */
 export function readPolicySetHeader(name: string, value: unknown): PolicySetHeader {
+  const key = typeof value === 'object' && value !== null ? value : undefined;
+  const before = key && headers.get(key);
+  if (before) return before;
   const parsed = policySetHeaderSchema.safeParse(value);
-  if (parsed.success) return parsed.data;
+  const header = parsed.success ? parsed.data : headerForAll(name);
+  if (key) headers.set(key, header);
+  return header;
+}
+
+/** A stored value does not change; its header is asked for at every seam. */
+const headers = new WeakMap<object, PolicySetHeader>();
+
+function headerForAll(name: string): PolicySetHeader {
   return { name, tenants: ['*'], agents: ['*'], policies: [{ seams: [...seams] }] };
 }
 

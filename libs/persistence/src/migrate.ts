@@ -36,9 +36,12 @@ export async function migrate(databaseUrl: string): Promise<void> {
       if (error === undefined) return;
       const failed = results?.find((result) => result.status === 'Error')?.migrationName;
       const where = failed === undefined ? '' : ` ${failed}`;
-      throw new MigrationError(`migration${where} failed: ${error instanceof Error ? error.message : JSON.stringify(error)}`, {
-        cause: error,
-      });
+      throw new MigrationError(
+        `migration${where} failed: ${error instanceof Error ? error.message : JSON.stringify(error)}`,
+        {
+          cause: error,
+        },
+      );
     });
   } finally {
     await db.destroy();

@@ -4,6 +4,7 @@ import { decideCaller, type ResolvedCreate } from './decide-caller.js';
 import { decideReply } from './decide-reply.js';
 import { evolve, type EventContext } from './evolve.js';
 import { endCutTurn, nextEvents, type DecisionContext } from './next.js';
+import { awaitedWork, deferralTimer } from './outstanding.js';
 import type { SessionState } from './state.js';
 
 /** What comes to a session. `create` carries the agent spec and workspace that the shell resolved. */
@@ -21,19 +22,20 @@ export interface CommandEnvelope {
   readonly traceparent?: string;
 }
 
-/** What was decided. `late`: a reply that nobody awaits; `resend`: nothing new, but what is outstanding may be due. */
+/** What was decided. `late`: a reply that nobody awaits; `due`: a timer, and the work
+ * (if any) whose time has come by it. */
 export type Decision =
   | { readonly kind: 'commit'; readonly commit: Commit; readonly outcome?: Outcome }
   | { readonly kind: 'answered'; readonly outcome: Outcome }
   | { readonly kind: 'late' }
-  | { readonly kind: 'resend' };
+  | { readonly kind: 'due'; readonly commandId?: string };
 
 /** The events that a command itself makes; what follows from them is `nextEvents`. */
 export type DirectDecision =
   | { readonly events: readonly SessionEvent[]; readonly outcome?: Outcome }
   | { readonly kind: 'answered'; readonly outcome: Outcome }
   | { readonly kind: 'late' }
-  | { readonly kind: 'resend' };
+  | { readonly kind: 'due'; readonly commandId?: string };
 
 /** The id of a command, which its commit names as causation. */
 export function commandIdOf(command: SessionCommand): string {
@@ -94,7 +96,7 @@ function directDecision(
     case 'worker':
       return state ? decideReply(state, command.reply) : { kind: 'late' };
     case 'timer':
-      return state ? decideTimer(state, command.timer) : { kind: 'resend' };
+      return state ? decideTimer(state, command.timer) : { kind: 'due' };
   }
 }
 
@@ -102,7 +104,10 @@ function directDecision(
 function decideTimer(state: SessionState, timer: Timer): DirectDecision {
   const { turn } = state;
   if (turn?.cancelling && timer.name === `cancel-${turn.turn}`) return { events: endCutTurn(state, turn) };
-  return { kind: 'resend' };
+  const work = awaitedWork(state).find(
+    ({ command }) => turn && deferralTimer(turn, command.what, command.attempt) === timer.name,
+  );
+  return { kind: 'due', ...(work ? { commandId: work.command.commandId } : {}) };
 }
 
 function record(state: SessionState | undefined, event: SessionEvent): RecordedEvent {

@@ -1,1 +1,2 @@
-export {};
+export { LoopOrchestratorModule } from './loop-orchestrator.module.js';
+export type { OrchestratorOptions } from './options.js';

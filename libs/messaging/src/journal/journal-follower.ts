@@ -15,6 +15,32 @@ export interface FollowOptions {
 /** Milliseconds after which it looks again though no commit was announced: an announcement may be lost. */
 const LOOK_AGAIN_MS = 1_000;
 
+/** Wakes a reader; a ring before it waits counts too. */
+class Bell {
+  private rung = false;
+  private wake: (() => void) | undefined;
+
+  ring(): void {
+    this.rung = true;
+    this.wake?.();
+  }
+
+  reset(): void {
+    this.rung = false;
+  }
+
+  async wait(milliseconds: number): Promise<void> {
+    if (this.rung) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, milliseconds);
+      this.wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}
+
 /** Reads the whole journal in order from a position, for projections that keep the position themselves. */
 export class JournalFollower {
   constructor(private readonly bus: Bus) {}
@@ -25,36 +51,26 @@ export class JournalFollower {
    */
   async *follow(from: number, { maxBatch, signal }: FollowOptions): AsyncGenerator<JournalEntry[]> {
     let position = from;
-    let announced: (() => void) | undefined;
-    const seen = { news: false };
-    const feed = this.bus.nats.subscribe('feed.>', {
-      callback: () => {
-        seen.news = true;
-        announced?.();
-      },
-    });
-    const stop = () => announced?.();
-    signal.addEventListener('abort', stop);
+    const bell = new Bell();
+    const ring = () => {
+      bell.ring();
+    };
+    const feed = this.bus.nats.subscribe('feed.>', { callback: ring });
+    signal.addEventListener('abort', ring);
     try {
       while (!signal.aborted) {
-        seen.news = false;
+        bell.reset();
         const { messages } = await readJournal(this.bus, { from: position + 1, filter: 'log.>', batch: maxBatch });
         const last = messages.at(-1);
         if (last) {
           position = last.streamSequence;
           yield messages.map(decoded);
-        } else if (!seen.news) {
-          await new Promise<void>((resolve) => {
-            const timer = setTimeout(resolve, LOOK_AGAIN_MS);
-            announced = () => {
-              clearTimeout(timer);
-              resolve();
-            };
-          });
+        } else {
+          await bell.wait(LOOK_AGAIN_MS);
         }
       }
     } finally {
-      signal.removeEventListener('abort', stop);
+      signal.removeEventListener('abort', ring);
       feed.unsubscribe();
     }
   }

@@ -89,7 +89,7 @@ export class JetStreamStrategy extends Server implements CustomTransportStrategy
     throw new Error('JetStreamStrategy has no events');
   }
 
-  override unwrap<T>(): T {
+  override unwrap(): never {
     throw new Error('JetStreamStrategy wraps nothing');
   }
 

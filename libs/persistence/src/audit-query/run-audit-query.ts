@@ -37,6 +37,7 @@ export async function runAuditQuery(
 ): Promise<AuditResult> {
   const client = new pg.Client({ ...connectionOptions(databaseUrl), application_name: 'jetloop-sql' });
   const broken = Promise.withResolvers<never>();
+  broken.promise.catch(() => undefined); // it may break while nobody waits for it: before and after the query
   client.on('error', broken.reject);
   const overdue = `the query took longer than ${timeoutMs} ms`;
   const timer = setTimeout(() => {
@@ -59,10 +60,24 @@ export async function runAuditQuery(
   }
 }
 
+/** The driver's cursor does not know that a statement may answer with data of COPY, and would take the process down. */
+class TableCursor extends Cursor<unknown[]> {
+  constructor(
+    query: string,
+    readonly handleCopyData: () => void,
+  ) {
+    super(query, [], { rowMode: 'array', types: auditTypes });
+  }
+}
+
 /** A cursor sends the query as one prepared statement, and fetches no more than what is asked for. */
 function readRows(client: pg.Client, query: string, maxRows: number): Promise<AuditResult> {
-  const cursor = client.query(new Cursor<unknown[]>(query, [], { rowMode: 'array', types: auditTypes }));
   return new Promise((resolve, reject) => {
+    const cursor = client.query(
+      new TableCursor(query, () => {
+        reject(new Error('The output of COPY cannot be shown as rows: write a SELECT'));
+      }),
+    );
     cursor.read(maxRows + 1, (error: Error | undefined | null, rows, result) => {
       if (error) {
         reject(error);

@@ -11,7 +11,10 @@ const usage = (of: string) => ({
   cache_write_tokens: count(`Input tokens ${of} that were written to the provider's cache.`),
   output_tokens: count(`Output tokens ${of}, reasoning included.`),
   cost: ['numeric not null', `Known cost ${of} in USD, over all attempts.`] as const,
-  cost_complete: ['boolean not null', 'False when the price of some model was unknown, so that cost is too low.'] as const,
+  cost_complete: [
+    'boolean not null',
+    'False when the price of some model was unknown, so that cost is too low.',
+  ] as const,
 });
 
 const tables: readonly TableDescription[] = [
@@ -31,7 +34,10 @@ const tables: readonly TableDescription[] = [
       raw: ['bytea not null', "The event's bytes in the journal."],
       stream_seq: ['bigint not null', 'Position in the journal of the commit that holds the event.'],
       hash: ['bytea not null', 'SHA-256 over the hash of the event before (nothing for the first) and raw.'],
-      sanitized: ['boolean not null', 'True when data differs from raw because PostgreSQL cannot store a character of it.'],
+      sanitized: [
+        'boolean not null',
+        'True when data differs from raw because PostgreSQL cannot store a character of it.',
+      ],
     },
     key: ['tenant', 'session_id', 'seq'],
     indexes: [['tenant', 'type', 'time']],
@@ -72,7 +78,10 @@ const tables: readonly TableDescription[] = [
       trigger_source: ['text not null', 'Who began it, as kind or kind:name.'],
       started_at: ['timestamptz not null', 'When it began.'],
       ended_at: ['timestamptz', 'When it ended; null while it is open.'],
-      end_reason: ['text', 'completed, aborted, error, max-tokens, max-steps, budget-exceeded, refused, rejected, closed or interrupted.'],
+      end_reason: [
+        'text',
+        'completed, aborted, error, max-tokens, max-steps, budget-exceeded, refused, rejected, closed or interrupted.',
+      ],
       end_detail: ['text', 'Reason of an aborted or rejected turn, code and message of an error.'],
       steps: count('Steps begun: model calls and their tools.'),
       ...usage('of the turn'),
@@ -162,7 +171,8 @@ const tables: readonly TableDescription[] = [
   },
   {
     table: 'policy_decisions',
-    comment: 'One row a decision of a policy that was not a plain allow: what was denied, blocked, asked or changed, and why.',
+    comment:
+      'One row a decision of a policy that was not a plain allow: what was denied, blocked, asked or changed, and why.',
     columns: {
       ...session,
       seq: ['bigint not null', 'Position of its event in the session.'],

@@ -1,6 +1,6 @@
 import { refuseHiddenCode } from './interpreters.js';
 import { ShellReader } from './shell-reader.js';
-import { UnanalysableError, type Word } from './word.js';
+import { isFileGlob, UnanalysableError, type Word } from './word.js';
 import { refuseAssignment, replaceToken, unwrap } from './wrappers.js';
 
 /** One program that a command line would run. */
@@ -69,7 +69,8 @@ function readInvocation(words: readonly Word[], depth: number, found: Invocation
   const [command, ...rest] = words;
   if (!command) return;
   if (command.opaque) throw new UnanalysableError('the name of a command is made by an expansion');
-  if (!/^[\x21-\x7e]+$/.test(command.text)) throw new UnanalysableError('the name of a command with unusual characters');
+  if (!/^[\x21-\x7e]+$/.test(command.text))
+    throw new UnanalysableError('the name of a command with unusual characters');
   const program = command.text;
   const name = program.slice(program.lastIndexOf('/') + 1);
   found.push({ program, name, words: rest, assigned });
@@ -91,7 +92,8 @@ function readCode(owner: string, words: readonly Word[], depth: number, found: I
 
 function readTrap(words: readonly Word[], depth: number, found: Invocation[]): void {
   const action = words.find((word) => word.opaque || word.text !== '--');
-  if (action && action.text !== '-' && action.raw !== '-l' && action.raw !== '-p') readCode('trap', [action], depth, found);
+  if (action && action.text !== '-' && action.raw !== '-l' && action.raw !== '-p')
+    readCode('trap', [action], depth, found);
 }
 
 function readShell(name: string, words: readonly Word[], depth: number, found: Invocation[]): void {
@@ -116,6 +118,8 @@ function readShell(name: string, words: readonly Word[], depth: number, found: I
 }
 
 function readFind(words: readonly Word[], depth: number, found: Invocation[]): void {
+  if (words.some((word) => word.opaque && !isFileGlob(word)))
+    throw new UnanalysableError('words of find that are made by an expansion');
   for (let at = 0; at < words.length; at++) {
     if (!/^-(?:exec|execdir|ok|okdir)$/.test(words[at]?.text ?? '')) continue;
     const end = words.findIndex((word, i) => i > at && (word.text === ';' || word.text === '+'));

@@ -1,6 +1,6 @@
 import { matchesGlob } from '@jetloop/contracts';
 import { analyseCommand, type Invocation } from './analyse-command.js';
-import { UnanalysableError, type Word } from './word.js';
+import { isFileGlob, UnanalysableError, type Word } from './word.js';
 
 const systemFolders = new Set(['/bin/', '/usr/bin/', '/usr/local/bin/', '/sbin/', '/usr/sbin/', '/opt/homebrew/bin/']);
 
@@ -81,13 +81,14 @@ function hasWords(words: readonly Word[], wanted: readonly string[]): boolean {
 
 /** Whether an expansion may become the word. Only for a plain glob is it known that it cannot. */
 function couldBe(word: Word, expected: string): boolean {
-  const plainGlob = /^[\w.*?/-]+$/.test(word.raw);
-  return !plainGlob || matchesGlob(word.raw, expected);
+  return !isFileGlob(word) || matchesGlob(word.raw, expected);
 }
 
 /** An allowed entry: the program by its bare name or from a system folder, and its words right behind it. */
 function isEntry(invocation: Invocation, entry: string): boolean {
   const [program = '', ...rest] = split(entry);
+  if (/(?:^|\/)\.\.?(?:\/|$)/.test(invocation.program) && invocation.program !== program && invocation.program !== '.')
+    return false;
   const folder = invocation.program.slice(0, invocation.program.length - invocation.name.length);
   const named = folder === '' || systemFolders.has(folder) ? invocation.name : invocation.program;
   if (!matchesGlob(program, program.includes('/') ? invocation.program : named)) return false;

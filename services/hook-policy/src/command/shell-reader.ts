@@ -156,7 +156,7 @@ export class ShellReader {
       bare += '\u0001';
       opaque ||= part.opaque;
     };
-    for (; this.at < this.text.length; ) {
+    for (; this.at < this.text.length;) {
       const from = this.at;
       const c = this.text.charAt(from);
       const next = this.text.charAt(from + 1);

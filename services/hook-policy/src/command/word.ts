@@ -16,4 +16,5 @@ export class UnanalysableError extends Error {
   }
 }
 
-export const OPAQUE_WORD: Word = { text: '', raw: '', opaque: true };
+/** A glob of file names and nothing else: it may become several words, but none of them an option. */
+export const isFileGlob = (word: Word): boolean => /^[\w.*?/][\w.*?/-]*$/.test(word.raw);

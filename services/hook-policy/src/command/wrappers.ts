@@ -127,7 +127,8 @@ function shortOptions(
   return { used: 1, option: '', attached: '' };
 }
 
-const runsCode = /^(?:LD_\w+|DYLD_\w+|BASH_\w+|ENV|IFS|PROMPT_COMMAND|PS4|SHELLOPTS|\w*PAGER|\w*EDITOR|VISUAL|BROWSER|GIT_\w+|\w+_COMMAND|NODE_OPTIONS|PYTHONSTARTUP|PYTHONPATH|PERL5OPT|PERL5LIB|RUBYOPT|RUBYLIB)$/;
+const runsCode =
+  /^(?:LD_\w+|DYLD_\w+|BASH_\w+|ENV|IFS|PROMPT_COMMAND|PS4|SHELLOPTS|\w*PAGER|\w*EDITOR|VISUAL|BROWSER|GIT_\w+|\w+_COMMAND|NODE_OPTIONS|PYTHONSTARTUP|PYTHONPATH|PERL5OPT|PERL5LIB|RUBYOPT|RUBYLIB)$/;
 
 /** Refuses an assignment by which another program would run, or words would be split otherwise. */
 export function refuseAssignment(text: string): void {

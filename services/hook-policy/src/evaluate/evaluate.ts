@@ -37,7 +37,10 @@ export async function evaluate(
 
 function inOrder(policies: readonly Policy[], subject: SeamSubject, tenant: string): Policy[] {
   return policies
-    .filter((policy) => policy.seams.includes(subject.seam) && policySetApplies(forWhom(policy), { tenant, agent: subject.agent }))
+    .filter(
+      (policy) =>
+        policy.seams.includes(subject.seam) && policySetApplies(forWhom(policy), { tenant, agent: subject.agent }),
+    )
     .sort((a, b) => a.order - b.order || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }
 

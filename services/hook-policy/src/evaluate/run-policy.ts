@@ -1,4 +1,5 @@
 import type { SeamSubject } from '@jetloop/contracts';
+import { RetryableError } from '@jetloop/messaging';
 import { policyDecisionSchemas, type PolicyDecision } from '../policy/policy-decision.js';
 import { PolicyError } from '../policy/policy-error.js';
 import type { EvaluationContext, Policy } from '../policy/policy.js';
@@ -8,7 +9,7 @@ const DEFAULT_TIMEOUT_MS = 60_000;
 export type PolicyOutcome =
   { ok: true; decision: PolicyDecision } | { ok: false; error: { code: string; message: string } };
 
-/** One evaluation: within its time, and checked against what the seam knows. Never throws for what the policy does. */
+/** One evaluation: within its time, and checked against what the seam knows. Never throws for what the policy does. @throws RetryableError */
 export async function runPolicy(
   policy: Policy,
   subject: SeamSubject,
@@ -26,7 +27,8 @@ export async function runPolicy(
     if (parsed.success) return { ok: true, decision: parsed.data };
     return { ok: false, error: { code: 'invalid_decision', message: describe(parsed.error.issues) } };
   } catch (error) {
-    if (context.signal.aborted) throw error;
+    // Shutdown and lost infrastructure decide nothing: the question is asked again.
+    if (context.signal.aborted || error instanceof RetryableError) throw error;
     const code = error instanceof PolicyError ? error.code : 'crash';
     return { ok: false, error: { code, message: error instanceof Error ? error.message : String(error) } };
   } finally {

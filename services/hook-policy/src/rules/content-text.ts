@@ -11,10 +11,7 @@ export async function textsOf(
   return texts;
 }
 
-async function textsOfBlock(
-  block: ContentBlock,
-  context: Pick<EvaluationContext, 'readBlob'>,
-): Promise<string[]> {
+async function textsOfBlock(block: ContentBlock, context: Pick<EvaluationContext, 'readBlob'>): Promise<string[]> {
   switch (block.type) {
     case 'text':
     case 'reasoning':

@@ -19,11 +19,7 @@ export const redactInput = (content: readonly InputBlock[], redact: Redact, blob
   Promise.all(content.map((block) => redactInputBlock(block, redact, blobs)));
 
 /** A tool result's content redacted. @throws PolicyError when a secret stands where it cannot be taken out */
-export const redactResult = (
-  content: readonly ContentBlock[],
-  redact: Redact,
-  blobs: Blobs,
-): Promise<ContentBlock[]> =>
+export const redactResult = (content: readonly ContentBlock[], redact: Redact, blobs: Blobs): Promise<ContentBlock[]> =>
   Promise.all(
     content.map((block): ContentBlock | Promise<ContentBlock> => {
       if (block.type === 'reasoning') return { ...block, text: redact(block.text) };

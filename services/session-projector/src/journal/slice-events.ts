@@ -33,7 +33,7 @@ function elements(container: Uint8Array): Uint8Array[] {
   const inside = trim(trim(container).subarray(1, -1));
   if (inside.length === 0) return [];
   const found: Uint8Array[] = [];
-  for (let start = 0; start <= inside.length; ) {
+  for (let start = 0; start <= inside.length;) {
     const end = nextOutside(inside, start, (byte) => byte === COMMA);
     found.push(trim(inside.subarray(start, end)));
     start = end + 1;

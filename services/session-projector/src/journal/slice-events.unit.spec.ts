@@ -28,6 +28,8 @@ describe('sliceEvents', () => {
 
   it('agrees with the parser on every commit written by JSON.stringify', () => {
     const events = Array.from({ length: 50 }, (_, i) => ({ i, text: '\\"'.repeat(i), deep: [[{ '}': i }], '\u0000'] }));
-    expect(slices(JSON.stringify({ before: '[', events, after: ']' }))).toEqual(events.map((event) => JSON.stringify(event)));
+    expect(slices(JSON.stringify({ before: '[', events, after: ']' }))).toEqual(
+      events.map((event) => JSON.stringify(event)),
+    );
   });
 });

@@ -3,4 +3,8 @@ import { messageRow } from './messages.rows.js';
 import type { Projection } from './projection.js';
 
 export const messagesProjection: Projection = (trx, events) =>
-  writeRows(trx, 'messages', events.map(messageRow).filter((row) => row !== undefined));
+  writeRows(
+    trx,
+    'messages',
+    events.map(messageRow).filter((row) => row !== undefined),
+  );

@@ -18,7 +18,11 @@ export function messageRow(projected: ProjectedEvent): Row | undefined {
     case 'prompt.blocked':
       return { ...row(projected, 'blocked', event.data), reason: event.data.reason };
     case 'assistant.message':
-      return { ...row(projected, 'assistant', event.data), step: event.data.step, finish_reason: event.data.finishReason };
+      return {
+        ...row(projected, 'assistant', event.data),
+        step: event.data.step,
+        finish_reason: event.data.finishReason,
+      };
     default:
       return undefined;
   }

@@ -16,7 +16,16 @@ export const turnsFold: Fold<'turns'> = {
     if (event.type === 'turn.start') {
       const { turn, trigger } = event.data;
       const begun = { turn, trigger: trigger.kind, trigger_source: sourceText(trigger.source), started_at: time };
-      return { tenant, session_id: session, ...begun, ended_at: null, end_reason: null, end_detail: null, steps: 0, ...noUsage };
+      return {
+        tenant,
+        session_id: session,
+        ...begun,
+        ended_at: null,
+        end_reason: null,
+        end_detail: null,
+        steps: 0,
+        ...noUsage,
+      };
     }
     return row && change(row, event, time);
   },

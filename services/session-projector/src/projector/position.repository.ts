@@ -22,13 +22,21 @@ export async function openPosition(
 ): Promise<Position & { readonly version: number }> {
   await sql`insert into position (projection, version, stream_seq, journal_created)
     values (${PROJECTION}, ${version}, 0, ${journalCreated}) on conflict do nothing`.execute(db);
-  const row = await db.selectFrom('position').selectAll().where('projection', '=', PROJECTION).executeTakeFirstOrThrow();
+  const row = await db
+    .selectFrom('position')
+    .selectAll()
+    .where('projection', '=', PROJECTION)
+    .executeTakeFirstOrThrow();
   return { version: row.version, streamSequence: row.stream_seq, journalCreated: row.journal_created };
 }
 
 /** The last commit that was projected; 0 for none. */
 export async function readPosition(db: Kysely<Database>): Promise<number> {
-  const row = await db.selectFrom('position').select('stream_seq').where('projection', '=', PROJECTION).executeTakeFirst();
+  const row = await db
+    .selectFrom('position')
+    .select('stream_seq')
+    .where('projection', '=', PROJECTION)
+    .executeTakeFirst();
   return row?.stream_seq ?? 0;
 }
 

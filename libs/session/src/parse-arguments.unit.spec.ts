@@ -1,18 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { z } from 'zod';
-import { defineTool } from './define-tool.js';
-import { parseArguments, parseToolArguments } from './parse-arguments.js';
-
-const tool = defineTool({
-  name: 'probe',
-  description: 'A tool to call wrongly.',
-  input: z.object({
-    path: z.string(),
-    limit: z.int().min(1).optional(),
-    edits: z.array(z.strictObject({ from: z.string(), to: z.string() })).optional(),
-  }),
-  run: () => 'ran',
-});
+import { parseArguments } from './parse-arguments.js';
 
 const MALFORMED: [kind: string, raw: string, message: RegExp][] = [
   ['truncated object', '{"path":"a', /one JSON object.*not valid JSON/],
@@ -36,22 +23,13 @@ const MALFORMED: [kind: string, raw: string, message: RegExp][] = [
   ],
   ['nested too deep', `{"path":${'['.repeat(200)}${']'.repeat(200)}}`, /more than 100 levels/],
   ['half a surrogate pair', '{"path":"\\ud83d"}', /half a character/],
-  ['wrong type', '{"path":7}', /- path: .*expected string.*number/],
-  ['missing key', '{"limit":1}', /- path: .*expected string.*undefined/],
-  ['unknown key', '{"path":"a","pth":"b"}', /unknown key "pth"; allowed: path, limit, edits/],
-  [
-    'unknown key below',
-    '{"path":"a","edits":[{"from":"1","to":"2","all":true}]}',
-    /edits\[0\]: unknown key "all"; allowed: from, to/,
-  ],
-  ['number out of range', '{"path":"a","limit":0}', /- limit: .*>=1/],
-  ['number too large for a number', '{"path":"a","limit":1e999}', /- limit: /],
+  ['number too large for a number', '{"path":"a","limit":1e999}', /too large/],
 ];
 
 describe('arguments of a call', () => {
   it.each(MALFORMED)('%s: refused, and the message names what was expected', (_kind, raw, message) => {
-    const parsed = parseToolArguments(tool, raw);
-    expect(parsed).toEqual({ ok: false, message: expect.stringMatching(new RegExp(message.source, 's')) });
+    const parsed = parseArguments(raw);
+    expect(parsed).toEqual({ ok: false, problem: expect.stringMatching(new RegExp(message.source, 's')) });
   });
 
   it.each(['', '   ', '\n\t'])('blank text %j means no arguments', (raw) => {
@@ -66,7 +44,7 @@ describe('arguments of a call', () => {
         { from: 'a', to: ',[}' },
       ],
     };
-    expect(parseToolArguments(tool, JSON.stringify(value))).toEqual({ ok: true, value });
+    expect(parseArguments(JSON.stringify(value))).toEqual({ ok: true, value });
     expect(parseArguments('{"a":"\\ud83d\\ude42"}')).toEqual({ ok: true, value: { a: '🙂' } });
   });
 });

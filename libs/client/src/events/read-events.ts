@@ -1,0 +1,80 @@
+import { subjects } from '@jetloop/contracts';
+import { decodeCommit, Journal, type Bus, type StoredCommit } from '@jetloop/messaging';
+import type { SessionAddress } from '../command/command-sender.js';
+import { SessionNotFoundError } from '../errors.js';
+import { Queue } from './queue.js';
+import { entriesOf, type SessionEntry } from './session-entry.js';
+
+export interface ReadEventsOptions extends SessionAddress {
+  /** Sequence of the first event that is wanted. Default 0. */
+  readonly from?: number | undefined;
+  /** false: ends with what the journal holds now. Default true: waits for more until the signal aborts. */
+  readonly follow?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Milliseconds after which it looks into the journal though nothing was announced: an announcement may be lost. */
+const LOOK_AGAIN_MS = 2_000;
+
+/**
+ * The events of a session from the journal, contiguous by sequence. What is committed meanwhile arrives by `feed`; a gap is
+ * filled from the journal.
+ * @throws SessionNotFoundError, DamagedSessionError, RetryableError when the server does not answer
+ */
+export async function* readEvents(bus: Bus, options: ReadEventsOptions): AsyncGenerator<SessionEntry, void, undefined> {
+  const { tenant, session, from = 0, follow = true, signal } = options;
+  const journal = new Journal(bus);
+  const queue = new Queue<StoredCommit>();
+  const feed = bus.nats.subscribe(subjects.feed(tenant, session), {
+    callback: (error, message) => {
+      if (error) return; // The next look into the journal says what is wrong.
+      queue.push({
+        streamSequence: Number(message.headers?.get('Nats-Sequence')),
+        commit: decodeCommit(message.data),
+      });
+    },
+  });
+  const wake = () => {
+    queue.wake();
+  };
+  signal?.addEventListener('abort', wake);
+  try {
+    let position = 0;
+    let next = 0;
+    let batch = await journal.load(tenant, session);
+    // A replica may be behind: the leader knows whether there is such a session.
+    if (batch.length === 0 && (await journal.last(tenant, session)) === 0)
+      throw new SessionNotFoundError(tenant, session);
+    for (;;) {
+      for (const { streamSequence, commit } of batch) {
+        const first = commit.events[0]?.sequence ?? next;
+        if (first > next) break; // A gap: the next batch comes from the journal.
+        for (const entry of entriesOf(commit, Math.max(from, next))) {
+          if (signal?.aborted) return;
+          yield entry;
+        }
+        next = Math.max(next, first + commit.events.length);
+        position = Math.max(position, streamSequence);
+      }
+      if (!follow || signal?.aborted) return;
+      const announced = await queue.take(LOOK_AGAIN_MS);
+      if (signal?.aborted) return;
+      const isNext = announced.length > 0 && startsBy(announced, next);
+      batch = isNext ? announced : await journal.load(tenant, session, position);
+    }
+  } finally {
+    signal?.removeEventListener('abort', wake);
+    feed.unsubscribe();
+  }
+}
+
+/** Whether commits go on from a sequence without a gap, each from where the one before ended. */
+function startsBy(commits: readonly StoredCommit[], next: number): boolean {
+  let expected = next;
+  for (const { commit } of commits) {
+    const first = commit.events[0]?.sequence ?? 0;
+    if (first > expected) return false;
+    expected = Math.max(expected, first + commit.events.length);
+  }
+  return true;
+}

@@ -1,0 +1,237 @@
+import { randomUUID } from 'node:crypto';
+import {
+  InvalidTokenError,
+  requireToken,
+  type AgentSpecInput,
+  type CallerCommandInput,
+  type InputBlock,
+} from '@jetloop/contracts';
+import { Bus, Journal } from '@jetloop/messaging';
+import { checkContent } from './command/check-content.js';
+import { CommandSender, type SessionAddress } from './command/command-sender.js';
+import { CommandRefusedError } from './errors.js';
+import { readEvents } from './events/read-events.js';
+import type { SessionEntry } from './events/session-entry.js';
+import { TurnOfMessage, type TurnOutcome } from './events/turn-of-message.js';
+import { listen, type LiveValues, type StopListening } from './live/listen.js';
+
+/** A prompt's content: text, or blocks. At most 256 KiB as JSON. */
+export type PromptContent = string | readonly InputBlock[];
+
+export interface ClientOptions {
+  readonly tenant: string;
+  /** Who acts: a name for the audit, not a credential. */
+  readonly actor: string;
+}
+
+export interface ConnectOptions extends ClientOptions {
+  /** `nats://[user:password@]host:port`, several separated by commas. */
+  readonly natsUrl: string;
+  /** Milliseconds for the first connection; default 5,000. */
+  readonly timeoutMs?: number;
+}
+
+export interface CreateOptions {
+  /** Default: a new id. */
+  readonly session?: string;
+  /** A name in AGENTS, or the spec itself where the services allow it. */
+  readonly agent: { readonly name: string } | { readonly spec: AgentSpecInput };
+  /** A folder under a root of the tool-runner. Default: the session's own folder there. */
+  readonly workspace?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  /** The first prompt: one command creates the session and starts its first turn. */
+  readonly prompt?: PromptContent;
+}
+
+export interface PromptOptions {
+  /** Your id of the message; the same id with the same content is accepted once. Default: a new id. */
+  readonly messageId?: string;
+  /** What happens while a turn runs. Default `queue`. */
+  readonly whenBusy?: 'queue' | 'reject' | 'interrupt';
+}
+
+export interface EventsOptions {
+  /** Sequence of the first event that is wanted, so that a reader goes on where it stopped. Default 0. */
+  readonly from?: number;
+  /** false: ends with what the journal holds now. Default true: waits for more until the signal aborts. */
+  readonly follow?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+export interface TurnOptions {
+  /** Sequence to read from; the one that accepted the message saves reading what came before. Default 0. */
+  readonly from?: number;
+  /** Gets every event on the way, the `turn.end` too. */
+  readonly onEvent?: (entry: SessionEntry) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** A command that was accepted: the sequence of the event that accepted it. */
+export interface Accepted {
+  readonly session: string;
+  readonly sequence: number;
+}
+/** An accepted prompt. */
+export interface AcceptedMessage extends Accepted {
+  readonly messageId: string;
+}
+
+/**
+ * Drives the sessions of one tenant.
+ *
+ * @example
+ * const client = await JetloopClient.connect({ natsUrl, tenant: 'acme', actor: 'nightly-job' });
+ * const { session, sequence, messageId } = await client.create({ agent: { name: 'coder' }, prompt: 'Mend the tests.' });
+ * const { reason } = await client.turnOf(session, messageId, { from: sequence });
+ * console.log(reason.kind); // completed
+ * await client.close();
+ */
+export class JetloopClient {
+  private readonly sender: CommandSender;
+  private readonly journal: Journal;
+
+  private constructor(
+    private readonly bus: Bus,
+    private readonly options: ClientOptions,
+  ) {
+    this.sender = new CommandSender(bus);
+    this.journal = new Journal(bus);
+  }
+
+  /**
+   * Connects; afterwards the connection mends itself.
+   * @throws CommandRefusedError `invalid` for a tenant that is no token, ServerUnreachableError, UnsupportedServerError
+   */
+  static async connect({ natsUrl, tenant, actor, timeoutMs }: ConnectOptions): Promise<JetloopClient> {
+    token('tenant', tenant);
+    const bus = await Bus.connect({
+      url: natsUrl,
+      name: `jetloop-client ${actor}`,
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    });
+    return new JetloopClient(bus, { tenant, actor });
+  }
+
+  /**
+   * Creates a session, with its first prompt if there is one.
+   * @throws CommandRefusedError `invalid`, `too_large`, `not_found` (no such agent), `conflict` (the session exists), `full`, `unavailable`
+   * @example
+   * await client.create({ agent: { spec: { name: 'helper', model: { chain: ['default'] } } }, prompt: 'Hello' });
+   */
+  create(options: CreateOptions & { readonly prompt: PromptContent }): Promise<AcceptedMessage>;
+  create(options: CreateOptions): Promise<Accepted>;
+  async create({ session = randomUUID(), agent, workspace, labels, prompt }: CreateOptions): Promise<Accepted> {
+    const messageId = prompt === undefined ? undefined : randomUUID();
+    const sequence = await this.send(session, {
+      ...this.envelope(),
+      kind: 'create',
+      agent,
+      ...(workspace === undefined ? {} : { workspace }),
+      ...(labels === undefined ? {} : { labels }),
+      ...(prompt === undefined || messageId === undefined
+        ? {}
+        : { prompt: { messageId, content: checkContent(prompt) } }),
+    });
+    return { session, sequence: sequence ?? 0, ...(messageId === undefined ? {} : { messageId }) };
+  }
+
+  /**
+   * Sends a prompt to a session. Resolves once it is durably accepted; its turn comes later (`turnOf`).
+   * @throws CommandRefusedError `invalid`, `too_large`, `not_found`, `busy` (whenBusy reject), `closed`, `conflict` (the id with other
+   * content), `full`, `unavailable`
+   * @example
+   * const { messageId, sequence } = await client.prompt(session, 'And now the docs.', { whenBusy: 'interrupt' });
+   */
+  async prompt(session: string, content: PromptContent, options: PromptOptions = {}): Promise<AcceptedMessage> {
+    const { messageId = randomUUID(), whenBusy = 'queue' } = options;
+    token('messageId', messageId);
+    const command = {
+      ...this.envelope(),
+      kind: 'prompt',
+      messageId,
+      content: checkContent(content),
+      whenBusy,
+    } as const;
+    return { session, messageId, sequence: (await this.send(session, command)) ?? 0 };
+  }
+
+  /**
+   * Cancels the open turn and what is queued, as of now; on an idle session it does nothing.
+   * @returns the sequence of the event that accepted it; null when there was nothing to cancel
+   * @throws CommandRefusedError `invalid`, `not_found`, `closed`, `full`, `unavailable`
+   * @example
+   * await client.cancel(session, { reason: 'no longer needed' });
+   */
+  cancel(session: string, { reason = 'cancelled' }: { readonly reason?: string } = {}): Promise<number | null> {
+    return this.send(session, { ...this.envelope(), kind: 'cancel', reason, asOf: new Date().toISOString() });
+  }
+
+  /** Whether the session exists. */
+  async exists(session: string): Promise<boolean> {
+    return (await this.journal.last(this.options.tenant, token('session', session))) > 0;
+  }
+
+  /**
+   * The events of a session from the journal, contiguous by sequence; goes on with new ones until the signal aborts.
+   * @throws CommandRefusedError `invalid`, SessionNotFoundError
+   * @example
+   * for await (const { event, at } of client.events(session, { from: 12, signal })) console.log(at, event.type);
+   */
+  events(session: string, { from, follow, signal }: EventsOptions = {}): AsyncIterable<SessionEntry> {
+    return readEvents(this.bus, { ...this.address(session), from, follow, signal });
+  }
+
+  /**
+   * Calls the listener for what happens right now: `delta`, pieces of the model's answer, or `tool`, output of a running tool.
+   * Not stored and may get lost: the events have the truth. Subscribe before sending the prompt.
+   * @returns a function that ends it
+   * @example
+   * const stop = client.live(session, ({ text }) => process.stdout.write(text ?? ''), 'delta');
+   */
+  live<K extends keyof LiveValues>(session: string, listener: (value: LiveValues[K]) => void, kind: K): StopListening {
+    return listen(this.bus, this.address(session), listener, kind);
+  }
+
+  /**
+   * Waits until the turn that took a message has ended.
+   * @throws SessionNotFoundError; the signal's reason when it aborts first
+   * @example
+   * const { reason } = await client.turnOf(session, messageId, { from: sequence, onEvent: ({ event }) => show(event) });
+   */
+  async turnOf(session: string, messageId: string, { onEvent, ...options }: TurnOptions = {}): Promise<TurnOutcome> {
+    const turn = new TurnOfMessage(messageId);
+    for await (const entry of this.events(session, options)) {
+      onEvent?.(entry);
+      const outcome = turn.see(entry);
+      if (outcome) return outcome;
+    }
+    options.signal?.throwIfAborted();
+    throw new Error(`The events of session ${session} ended before the turn of message ${messageId}`);
+  }
+
+  /** Sends what is buffered, then closes the connection. */
+  close(): Promise<void> {
+    return this.bus.close();
+  }
+
+  private send(session: string, command: CallerCommandInput): Promise<number | null> {
+    return this.sender.send(this.address(session), command);
+  }
+
+  private address(session: string): SessionAddress {
+    return { tenant: this.options.tenant, session: token('session', session) };
+  }
+
+  private envelope(): { commandId: string; actor: string } {
+    return { commandId: randomUUID(), actor: this.options.actor };
+  }
+}
+
+function token(field: string, value: string): string {
+  try {
+    return requireToken(field, value);
+  } catch (error) {
+    if (error instanceof InvalidTokenError) throw new CommandRefusedError('invalid', error.message);
+    throw error;
+  }
+}

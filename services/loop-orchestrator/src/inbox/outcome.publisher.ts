@@ -1,0 +1,13 @@
+import { Injectable } from '@nestjs/common';
+import { subjects, type Outcome } from '@jetloop/contracts';
+import { Bus } from '@jetloop/messaging';
+
+/** Answers callers, on core NATS: who misses it sends the command again and gets the same answer. */
+@Injectable()
+export class OutcomePublisher {
+  constructor(private readonly bus: Bus) {}
+
+  publish(tenant: string, session: string, commandId: string, outcome: Outcome): void {
+    this.bus.nats.publish(subjects.outcome(tenant, session, commandId), JSON.stringify(outcome));
+  }
+}

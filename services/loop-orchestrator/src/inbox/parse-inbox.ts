@@ -1,0 +1,59 @@
+import {
+  callerCommandSchema,
+  parseSessionSubject,
+  replySchemas,
+  type CallerCommand,
+  type Reply,
+  type Timer,
+} from '@jetloop/contracts';
+import { TerminalError, type InboxMessage } from '@jetloop/messaging';
+import { z } from 'zod';
+
+/** A message of the session inbox, read. */
+export type ParsedInbox = { readonly tenant: string; readonly session: string } & (
+  | { readonly from: 'caller'; readonly command: CallerCommand }
+  | { readonly from: 'caller-invalid'; readonly commandId: string; readonly problem: string }
+  | { readonly from: 'worker'; readonly reply: Reply }
+  | { readonly from: 'timer'; readonly timer: Timer }
+);
+
+/**
+ * Reads an inbox message. A kind on a subject that is not its own is refused: a tool cannot speak for the model.
+ * @throws TerminalError when there is nobody to answer
+ */
+export function parseInbox({ subject, body }: InboxMessage): ParsedInbox {
+  const where = parseSessionSubject(subject);
+  if (!where) throw new TerminalError('invalid', `${subject} is no inbox of a session`);
+  const { tenant, session, kind } = where;
+  const value = parseJson(body);
+  if (kind === undefined) return { tenant, session, ...parseCaller(value) };
+  if (kind === 'acp') throw new TerminalError('invalid', 'this version has no ACP harness');
+  const parsed = replySchemas[kind].safeParse(value);
+  if (!parsed.success) throw new TerminalError('invalid', `no ${kind} reply: ${z.prettifyError(parsed.error)}`);
+  if (parsed.data.kind === 'timer') return { tenant, session, from: 'timer', timer: parsed.data };
+  return { tenant, session, from: 'worker', reply: parsed.data };
+}
+
+type ParsedCaller =
+  | { readonly from: 'caller'; readonly command: CallerCommand }
+  | { readonly from: 'caller-invalid'; readonly commandId: string; readonly problem: string };
+
+/** A bad command that still tells its id is answered, not only given up. */
+function parseCaller(value: unknown): ParsedCaller {
+  const parsed = callerCommandSchema.safeParse(value);
+  if (parsed.success) return { from: 'caller', command: parsed.data };
+  const problem = z.prettifyError(parsed.error);
+  const named = callerCommandSchema.options[0].shape.commandId.safeParse(
+    (value as { commandId?: unknown } | null)?.commandId,
+  );
+  if (!named.success) throw new TerminalError('invalid', `no command: ${problem}`);
+  return { from: 'caller-invalid', commandId: named.data, problem };
+}
+
+function parseJson(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(body).toString('utf8'));
+  } catch (error) {
+    throw new TerminalError('invalid', `no JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}

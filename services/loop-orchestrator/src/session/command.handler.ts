@@ -1,0 +1,140 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import type { Outcome } from '@jetloop/contracts';
+import { RetryableError, type InboxSettlement } from '@jetloop/messaging';
+import {
+  commandIdOf,
+  decide,
+  outstanding,
+  wasDecided,
+  workKey,
+  type Decision,
+  type SessionState,
+  type Work,
+} from '@jetloop/session';
+import { CommandResolver, type ResolvedCommand } from '../inbox/command.resolver.js';
+import { OutcomePublisher } from '../inbox/outcome.publisher.js';
+import type { ParsedInbox } from '../inbox/parse-inbox.js';
+import { SeamRegistry } from '../policy/seam.registry.js';
+import { KeyedQueue } from './keyed-queue.js';
+import { SessionRepository, type LoadedSession } from './session.repository.js';
+import { WorkSender } from './work.sender.js';
+
+const MAX_TRIES = 50;
+const MAX_JITTER_MS = 20;
+
+/** Advances sessions (spec 1.3): load, decide, commit under the session's check, send, answer. */
+@Injectable()
+export class CommandHandler {
+  private readonly queue = new KeyedQueue();
+
+  constructor(
+    private readonly resolver: CommandResolver,
+    private readonly sessions: SessionRepository,
+    private readonly seams: SeamRegistry,
+    private readonly work: WorkSender,
+    private readonly outcomes: OutcomePublisher,
+  ) {}
+
+  async handle(inbox: ParsedInbox, traceparent?: string): Promise<InboxSettlement> {
+    const { tenant, session } = inbox;
+    const resolved = this.resolver.resolve(inbox);
+    if (resolved.kind === 'refused') return this.answered(tenant, session, resolved.commandId, resolved.outcome);
+    const envelope = { ...resolved, tenant, session, ...(traceparent === undefined ? {} : { traceparent }) };
+    return this.queue.run(`${tenant}.${session}`, () => this.advance(envelope));
+  }
+
+  private async advance(envelope: ResolvedCommand & { tenant: string; session: string }): Promise<InboxSettlement> {
+    const { tenant, session, command } = envelope;
+    let loaded = await this.sessions.get(tenant, session);
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      if (loaded.state && wasDecided(loaded.state, commandIdOf(command))) return this.heal(envelope, loaded.state);
+      const now = new Date().toISOString();
+      const decision = decide(loaded.state, command, envelope, {
+        now,
+        seams: this.seams.of(tenant, agentOf(loaded, envelope)),
+      });
+      if (decision.kind !== 'commit') {
+        if (await this.sessions.isCurrent(tenant, session, loaded))
+          return this.settle(envelope, loaded.state, decision, now);
+        loaded = await this.sessions.reload(tenant, session);
+        continue;
+      }
+      const committed = await this.sessions.commit(loaded, decision.commit);
+      if (committed !== 'lost') {
+        await this.work.send(tenant, session, newlyOutstanding(loaded.state, committed.state, now));
+        return this.accepted(envelope, decision.outcome);
+      }
+      await sleep(Math.random() * MAX_JITTER_MS);
+      loaded = await this.sessions.reload(tenant, session);
+    }
+    throw new RetryableError(`session ${session}: the commit lost ${MAX_TRIES} times`);
+  }
+
+  /** A redelivery of what was decided already: what is still outstanding is sent again, and the caller gets its answer. */
+  private async heal(
+    envelope: ResolvedCommand & { tenant: string; session: string },
+    state: SessionState,
+  ): Promise<InboxSettlement> {
+    const { tenant, session, command } = envelope;
+    const now = new Date().toISOString();
+    await this.work.send(tenant, session, outstanding(state, now));
+    if (command.from !== 'caller') return { confirm: false };
+    const again =
+      command.command.kind === 'cancel' ? undefined : decide(state, command, envelope, { now, seams: new Set() });
+    return this.accepted(envelope, again?.kind === 'answered' ? again.outcome : { status: 'accepted', sequence: null });
+  }
+
+  private async settle(
+    envelope: ResolvedCommand & { tenant: string; session: string },
+    state: SessionState | undefined,
+    decision: Exclude<Decision, { kind: 'commit' }>,
+    now: string,
+  ): Promise<InboxSettlement> {
+    const { tenant, session, command } = envelope;
+    switch (decision.kind) {
+      case 'answered':
+        return this.answered(tenant, session, commandIdOf(command), decision.outcome);
+      case 'due': {
+        const due = state ? outstanding(state, now).filter((work) => workKey(work) === decision.commandId) : [];
+        await this.work.send(tenant, session, due);
+        return { confirm: false };
+      }
+      case 'late':
+        return {
+          confirm: false,
+          dead: { class: 'late', code: 'late', reason: 'nothing in the session awaits this reply any more' },
+        };
+    }
+  }
+
+  private accepted(
+    envelope: ResolvedCommand & { tenant: string; session: string },
+    outcome: Outcome | undefined,
+  ): InboxSettlement {
+    if (!outcome) return { confirm: false };
+    this.outcomes.publish(envelope.tenant, envelope.session, commandIdOf(envelope.command), outcome);
+    return { confirm: false };
+  }
+
+  /** A refusal or a no-op leaves no commit: it is acknowledged with confirmation before it is answered. */
+  private answered(tenant: string, session: string, commandId: string, outcome: Outcome): InboxSettlement {
+    return {
+      confirm: true,
+      answer: () => {
+        this.outcomes.publish(tenant, session, commandId, outcome);
+      },
+    };
+  }
+}
+
+function newlyOutstanding(before: SessionState | undefined, after: SessionState | undefined, now: string): Work[] {
+  if (!after) return [];
+  const known = new Set(before ? outstanding(before, now).map(workKey) : []);
+  return outstanding(after, now).filter((work) => !known.has(workKey(work)));
+}
+
+function agentOf(loaded: LoadedSession, { command }: ResolvedCommand): string {
+  if (loaded.state) return loaded.state.agent.name;
+  return command.from === 'caller' && command.command.kind === 'create' ? command.command.agent.name : '';
+}

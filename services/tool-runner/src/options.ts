@@ -1,0 +1,11 @@
+import type { Tool } from './tool/tool.js';
+
+/** Settings of the tool runner. */
+export interface ToolRunnerOptions {
+  /** Folders under which every session's workspace lies. */
+  readonly workspaceRoots: readonly string[];
+  /** Tools beside the built-in ones. */
+  readonly extraTools?: readonly Tool[];
+}
+
+export const TOOL_RUNNER_OPTIONS = Symbol('TOOL_RUNNER_OPTIONS');
