@@ -214,7 +214,7 @@ export class JetloopClient {
     return this.bus.close();
   }
 
-  private send(session: string, command: CallerCommandInput): Promise<number | null> {
+  private async send(session: string, command: CallerCommandInput): Promise<number | null> {
     return this.sender.send(this.address(session), command);
   }
 

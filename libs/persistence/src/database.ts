@@ -1,3 +1,4 @@
+import type { Kysely } from 'kysely';
 import type { EventsTable } from './tables/events.table.js';
 import type { MessagesTable } from './tables/messages.table.js';
 import type { ModelAttemptsTable } from './tables/model-attempts.table.js';
@@ -20,3 +21,6 @@ export interface Database {
   quarantine: QuarantineTable;
   position: PositionTable;
 }
+
+/** A query builder over a pool, over one connection, or inside a transaction. */
+export type DatabaseConnection = Kysely<Database>;

@@ -6,7 +6,7 @@ export { AuditQueryError, type AuditQueryProblem } from './audit-query/audit-que
 export { byteaText, writeRows, type WriteOptions, type WrittenRow } from './write-rows.js';
 export { readRows } from './read-rows.js';
 export { isDataError } from './is-data-error.js';
-export type { Database } from './database.js';
+export type { Database, DatabaseConnection } from './database.js';
 export type { EventsTable } from './tables/events.table.js';
 export type { SessionsTable } from './tables/sessions.table.js';
 export type { TurnsTable } from './tables/turns.table.js';

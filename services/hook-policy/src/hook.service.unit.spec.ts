@@ -154,7 +154,7 @@ describe('the example sets', () => {
       },
     });
     expect((await ask(subject)).result).toMatchObject({ decision: { decision: 'allow' } });
-    expect((await ask(call('write_file', { content: 'x'.repeat(100_001) }), 'team-a')).observed).toMatchObject([
+    expect((await ask(call('write_file', { content: 'x'.repeat(10_001) }), 'team-a')).observed).toMatchObject([
       { policy: 'careful-team/watch-large-writes', decision: 'deny' },
     ]);
   });

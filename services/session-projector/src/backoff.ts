@@ -27,3 +27,12 @@ export async function pauseFor(milliseconds: number, signal: AbortSignal): Promi
     if (!signal.aborted) throw error; // the pause was cut short, as asked
   }
 }
+
+/** Waits for a promise, but no longer than this. */
+export async function atMost(milliseconds: number, promise: Promise<unknown>): Promise<void> {
+  const settled = new AbortController();
+  const settle = promise.finally(() => {
+    settled.abort();
+  });
+  await Promise.race([settle, pauseFor(milliseconds, settled.signal)]);
+}

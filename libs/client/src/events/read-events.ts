@@ -1,5 +1,5 @@
 import { subjects } from '@jetloop/contracts';
-import { decodeCommit, Journal, type Bus, type StoredCommit } from '@jetloop/messaging';
+import { DamagedSessionError, decodeCommit, Journal, type Bus, type StoredCommit } from '@jetloop/messaging';
 import type { SessionAddress } from '../command/command-sender.js';
 import { SessionNotFoundError } from '../errors.js';
 import { Queue } from './queue.js';
@@ -27,11 +27,15 @@ export async function* readEvents(bus: Bus, options: ReadEventsOptions): AsyncGe
   const queue = new Queue<StoredCommit>();
   const feed = bus.nats.subscribe(subjects.feed(tenant, session), {
     callback: (error, message) => {
-      if (error) return; // The next look into the journal says what is wrong.
-      queue.push({
-        streamSequence: Number(message.headers?.get('Nats-Sequence')),
-        commit: decodeCommit(message.data),
-      });
+      if (error) return;
+      try {
+        queue.push({
+          streamSequence: Number(message.headers?.get('Nats-Sequence')),
+          commit: decodeCommit(message.data),
+        });
+      } catch {
+        queue.wake(); // Damaged: the look into the journal that follows says so to the reader.
+      }
     },
   });
   const wake = () => {
@@ -48,7 +52,8 @@ export async function* readEvents(bus: Bus, options: ReadEventsOptions): AsyncGe
     for (;;) {
       for (const { streamSequence, commit } of batch) {
         const first = commit.events[0]?.sequence ?? next;
-        if (first > next) break; // A gap: the next batch comes from the journal.
+        if (first > next)
+          throw new DamagedSessionError(`session ${session}: event ${next} is missing, the next one is ${first}`);
         for (const entry of entriesOf(commit, Math.max(from, next))) {
           if (signal?.aborted) return;
           yield entry;

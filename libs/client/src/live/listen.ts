@@ -11,7 +11,12 @@ export interface LiveValues {
 /** Ends a subscription. */
 export type StopListening = () => void;
 
-const schemas = { delta: liveDeltaSchema, tool: liveToolSchema } as const;
+const schemas: {
+  readonly [K in keyof LiveValues]: { safeParse(value: unknown): { data?: LiveValues[K] | undefined } };
+} = {
+  delta: liveDeltaSchema,
+  tool: liveToolSchema,
+};
 
 /** Calls the listener for each live message. What does not fit the contract is left out: the log has the truth. */
 export function listen<K extends keyof LiveValues>(
@@ -20,10 +25,9 @@ export function listen<K extends keyof LiveValues>(
   listener: (value: LiveValues[K]) => void,
   kind: K,
 ): StopListening {
-  const schema: { safeParse(value: unknown): { data?: LiveValues[K] | undefined } } = schemas[kind];
   const subscription = bus.nats.subscribe(subjects.live(tenant, session, kind), {
     callback: (error, message) => {
-      const value = error ? undefined : schema.safeParse(parseJson(message.data)).data;
+      const value = error ? undefined : schemas[kind].safeParse(parseJson(message.data)).data;
       if (value !== undefined) listener(value);
     },
   });

@@ -81,7 +81,8 @@ export function topologyOf(options: TopologyOptions = {}): Topology {
         name: 'COMMANDS',
         subjects: ['cmd.>', 'timer.>'],
         retention: 'workqueue',
-        discard: 'new',
+        // A stream with message schedules cannot refuse new messages; without a bound it never drops old ones.
+        discard: 'old',
         allow_msg_schedules: true,
       },
       {

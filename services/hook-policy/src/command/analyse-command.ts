@@ -47,7 +47,11 @@ function readSimple(words: readonly Word[], depth: number, found: Invocation[]):
     if (/\$\(|`/.test(word.text)) throw new UnanalysableError('code in the value of a variable');
     assigned.push(name);
   }
-  readInvocation(words.slice(at), depth, found, assigned);
+  const rest = words.slice(at);
+  // Holds for every later command of the line: an allowlist of names means nothing then.
+  if (rest.length === 0 && assigned.includes('PATH'))
+    found.push({ program: 'PATH=', name: 'PATH=', words: [], assigned });
+  readInvocation(rest, depth, found, assigned);
 }
 
 const isKeyword = (word: Word): boolean =>
@@ -77,9 +81,11 @@ function readInvocation(words: readonly Word[], depth: number, found: Invocation
   // Case: file systems that ignore it run `RM` as `rm`.
   const known = name.toLowerCase();
   const inner = unwrap(known, rest);
-  if (inner) readInvocation(inner, depth + 1, found, assigned);
+  // `time` is a keyword: keywords may follow it.
+  if (inner && known === 'time') readSimple(inner, depth + 1, found);
+  else if (inner) readInvocation(inner, depth + 1, found, assigned);
   else if (shells.has(known)) readShell(name, rest, depth, found);
-  else if (known === 'eval') readCode('eval', rest, depth, found);
+  else if (known === 'eval') readCode('eval', rest[0]?.text === '--' ? rest.slice(1) : rest, depth, found);
   else if (known === 'trap') readTrap(rest, depth, found);
   else if (known === 'find') readFind(rest, depth, found);
   else refuseHiddenCode(known, rest);
@@ -107,7 +113,7 @@ function readShell(name: string, words: readonly Word[], depth: number, found: I
     if (/^[-+][A-Za-z]+$/.test(text)) {
       if (text.startsWith('-') && text.includes('c')) code = true;
       if (text.includes('s')) break;
-      if (/[oO]$/.test(text)) at++;
+      at += text.match(/[oO]/g)?.length ?? 0;
       continue;
     }
     if (text.startsWith('-') || text.startsWith('+') || /^\/(?:dev|proc)\//.test(text)) break;

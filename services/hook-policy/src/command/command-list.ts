@@ -50,8 +50,8 @@ function runsEntry(invocation: Invocation, entry: string): boolean {
 function hasOption(words: readonly Word[], option: string): boolean {
   if (words.some((word) => word.opaque || word.text === option || word.text.startsWith(`${option}=`))) return true;
   if (!/^-[A-Za-z0-9]+$/.test(option)) return false;
-  const letters = words.flatMap((word) => (/^-[^-]/.test(word.text) ? [...word.text.slice(1)] : []));
-  return [...option.slice(1)].every((letter) => letters.includes(letter));
+  const letters = words.flatMap((word) => (/^-[^-]/.test(word.text) ? (word.text.slice(1).match(/./gu) ?? []) : []));
+  return (option.slice(1).match(/./gu) ?? []).every((letter) => letters.includes(letter));
 }
 
 /**

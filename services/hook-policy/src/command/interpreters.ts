@@ -1,3 +1,4 @@
+import { refuseGitProgram } from './git-programs.js';
 import { isFileGlob, UnanalysableError, type Word } from './word.js';
 
 /** Programs that run others in ways that are not analysed. */
@@ -9,9 +10,11 @@ const others = new Set(
   ).split(' '),
 );
 
+const python = /^(?:python|pypy)[\d.]*$/;
+
 /** Short options (one letter) and subcommands by which an interpreter takes code from the command line. */
 const inline: readonly [program: RegExp, options: RegExp][] = [
-  [/^(?:python|pypy)[\d.]*$/, /^-[A-Za-z]*c/],
+  [python, /^-[A-Za-z]*c/],
   [/^perl[\d.]*$/, /^-[A-Za-z0-9]*[eE]/],
   [/^(?:ruby|lua|luajit|osascript|rscript|julia|ghc|elixir|scala|groovy)[\d.]*$/i, /^-[A-Za-z]*[eE]|^--eval/],
   [/^(?:node|nodejs|bun)$/, /^-[A-Za-z]*[ep]|^--(?:eval|print|import|require)/],
@@ -20,7 +23,8 @@ const inline: readonly [program: RegExp, options: RegExp][] = [
   [/^(?:pwsh|powershell)$/i, /^-/],
   [/^(?:tclsh|irb|guile|ghci)[\d.]*$/, /^-/],
 ];
-const harmless = /^(?:--test.*|--version|-v|-V|--help|-h|--check|-c)$/;
+/** With these it does not read code from its input. */
+const harmless = /^(?:--test.*|--version|-V|--help|-h|--check)$/;
 const device = /^(?:-$|\/dev\/|\/proc\/)/;
 
 /** Builtins that evaluate a word once more: code may hide in a quoted one. */
@@ -37,7 +41,7 @@ export function refuseHiddenCode(name: string, words: readonly Word[]): void {
     throw new UnanalysableError(`words of ${name} that are made by an expansion`);
   }
   if (evaluating.has(name)) refuseEvaluation(name, words);
-  if (name === 'source' || name === '.') refuseUnknownFile(name, words[0]);
+  if (name === 'source' || name === '.') refuseUnknownFile(name, words);
   if (/^[gmn]?awk$/.test(name) && texts.some((text) => /system|getline|\||@/.test(text))) {
     throw new UnanalysableError('a program for awk that can run others');
   }
@@ -56,7 +60,7 @@ export function refuseHiddenCode(name: string, words: readonly Word[]): void {
   if (name === 'rsync' && texts.some((text) => /^-[A-Za-z]*e|^--rsh/.test(text))) {
     throw new UnanalysableError('an option of rsync that runs a program');
   }
-  if (name === 'git') refuseGitProgram(words, texts);
+  if (name === 'git') refuseGitProgram(words);
   const options = inline.find(([program]) => program.test(name))?.[1];
   if (options) refuseInlineCode(name, words, options);
 }
@@ -75,37 +79,25 @@ function refuseEvaluation(name: string, words: readonly Word[]): void {
   if (bad) throw new UnanalysableError(`words that ${name} evaluates`);
 }
 
-function refuseUnknownFile(name: string, file: Word | undefined): void {
-  if (!file || file.opaque || device.test(file.text)) throw new UnanalysableError(`what ${name} reads`);
-}
-
-function refuseInlineCode(name: string, words: readonly Word[], options: RegExp): void {
-  for (const word of words) {
-    if (word.opaque) throw new UnanalysableError(`what ${name} runs`);
-    if (options.test(word.text)) throw new UnanalysableError(`code for ${name} on the command line`);
-    if (device.test(word.text)) throw new UnanalysableError(`what ${name} reads`);
-    if (!word.text.startsWith('-') || harmless.test(word.text)) return;
+function refuseUnknownFile(name: string, words: readonly Word[]): void {
+  const files = words.filter((word) => word.text !== '--' || word.opaque);
+  if (files.length === 0 || files.some((word) => word.opaque || device.test(word.text))) {
+    throw new UnanalysableError(`what ${name} reads`);
   }
-  throw new UnanalysableError(`${name} reads what it runs from its input`);
 }
 
-const gitSetting =
-  /^(?:alias\.|core\.(?:pager|editor|sshcommand|fsmonitor|hookspath|gitproxy|askpass)|sequence\.editor|pager\.|diff\.|merge\.|filter\.|credential\.|protocol\.|gpg\.|include)/i;
-
-function refuseGitProgram(words: readonly Word[], texts: readonly string[]): void {
-  const subcommand = words.findIndex((word, i) => !word.text.startsWith('-') && !texts[i - 1]?.startsWith('-'));
-  const unknown = words.findIndex((word) => word.opaque);
-  if (unknown >= 0 && unknown <= subcommand)
-    throw new UnanalysableError('the subcommand of git is made by an expansion');
-  const sets = texts.some((text) => gitSetting.test(text) || /^[\w.-]+=!/.test(text));
-  const runs =
-    /^(?:bisect run|submodule foreach|filter-branch|difftool|mergetool)/.test(
-      texts.filter((text) => !text.startsWith('-')).join(' '),
-    ) ||
-    texts.some(
-      (text) =>
-        /^(?:-x|--exec(?:=|$)|--config-env|--exec-path=|--upload-pack|--receive-pack|-u$)/.test(text) &&
-        !texts.includes('push'),
-    );
-  if (sets || runs) throw new UnanalysableError('a setting or command of git that runs a program');
+/** Looks for code up to the script. A word behind an option may be its value, so options behind that still count. */
+function refuseInlineCode(name: string, words: readonly Word[], options: RegExp): void {
+  let settled = false;
+  let before = '';
+  for (const word of words) {
+    const { text } = word;
+    if (word.opaque && !isFileGlob(word)) throw new UnanalysableError(`what ${name} runs`);
+    if (options.test(text)) throw new UnanalysableError(`code for ${name} on the command line`);
+    if (device.test(text)) throw new UnanalysableError(`what ${name} reads`);
+    settled ||= !text.startsWith('-') || harmless.test(text) || (text === '-v' && !python.test(name));
+    if (!text.startsWith('-') && (!before.startsWith('-') || (before === '-m' && python.test(name)))) return;
+    before = text;
+  }
+  if (!settled) throw new UnanalysableError(`${name} reads what it runs from its input`);
 }

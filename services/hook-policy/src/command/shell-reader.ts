@@ -148,13 +148,13 @@ export class ShellReader {
     let text = '';
     let raw = '';
     let bare = '';
-    let opaque = false;
+    const parts: { opaque: boolean }[] = [];
     const take = (part: { text: string; opaque: boolean }, from: number): void => {
       text += part.text;
       raw += this.text.slice(from, this.at);
       // Marks what was quoted: it is no glob and no brace, but braces may stand around it.
       bare += '\u0001';
-      opaque ||= part.opaque;
+      parts.push(part);
     };
     for (; this.at < this.text.length;) {
       const from = this.at;
@@ -187,7 +187,7 @@ export class ShellReader {
       }
     }
     const expands = /[*?]|\[[\s\S]*\]|\{[\s\S]*(?:,|\.\.)[\s\S]*\}/.test(bare);
-    return { text, raw, opaque: opaque || expands };
+    return { text, raw, opaque: parts.some((part) => part.opaque) || expands };
   }
 
   private readSingle(openLength: number, escapes = false): string {

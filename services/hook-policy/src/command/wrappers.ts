@@ -82,10 +82,14 @@ export function unwrap(name: string, words: readonly Word[]): Word[] | undefined
       break;
     }
     if (text === '-' && name === 'env') at++;
-    else if (text.startsWith('--')) at += longOption(name, wrapper, text);
-    else if (text.startsWith('-') && text.length > 1) {
+    else if (text.startsWith('--')) {
+      const used = longOption(name, wrapper, text);
+      if (used > 1 && words[at + 1]?.opaque) throw new UnanalysableError(`what ${name} runs`);
+      at += used;
+    } else if (text.startsWith('-') && text.length > 1) {
       const { used, option, attached } = shortOptions(name, wrapper, text);
       if (name === 'xargs' && option === 'I') replaced = attached || words[at + 1]?.text;
+      if (used > 1 && words[at + 1]?.opaque) throw new UnanalysableError(`what ${name} runs`);
       // `command -v rm` only looks it up.
       if (name === 'command' && /[vV]/.test(text)) return [];
       at += used;
@@ -94,10 +98,22 @@ export function unwrap(name: string, words: readonly Word[]): Word[] | undefined
       at++;
     } else break;
   }
-  const inner = words.slice(at + (wrapper.skip ?? 0));
+  for (const end = at + (wrapper.skip ?? 0); at < end; at++) {
+    if (words[at]?.opaque) throw new UnanalysableError(`what ${name} runs`);
+  }
+  if (wrapper.assignments) at += countAssignments(words.slice(at));
+  const inner = words.slice(at);
   if (name !== 'xargs' || inner.length === 0) return inner;
   if (replaced === undefined) return [...inner, { text: '', raw: '', opaque: true }];
   return replaceToken(inner, replaced);
+}
+
+/** Assignments behind `--`; one that an expansion makes may become anything, so it is left for a command. */
+function countAssignments(words: readonly Word[]): number {
+  const end = words.findIndex((word) => word.opaque || !/^[A-Za-z_]\w*=/.test(word.text));
+  const assignments = end < 0 ? words : words.slice(0, end);
+  for (const word of assignments) refuseAssignment(word.text);
+  return assignments.length;
 }
 
 /** Words as they are once a token in them is replaced by what nobody knows yet. */

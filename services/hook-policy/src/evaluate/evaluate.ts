@@ -66,8 +66,8 @@ function noteOf(decision: PolicyDecision): { decision: string; reason?: string }
     case 'none':
     case 'allow':
     case 'accept': {
-      const rewrites = ('content' in decision && decision.content) || ('arguments' in decision && decision.arguments);
-      if (rewrites) return { decision: 'rewrite' };
+      if ('content' in decision && decision.content) return { decision: 'rewrite' };
+      if ('arguments' in decision && decision.arguments) return { decision: 'rewrite' };
       return 'context' in decision && decision.context ? { decision: 'context' } : undefined;
     }
   }

@@ -10,7 +10,10 @@ const nameSchema = z.string().regex(NAME, 'expected 1 to 64 characters of A-Z, a
 const text = z.string().refine((value) => value.trim() !== '', 'expected a text, got an empty one');
 /** One or a list, kept as a list; no union, so that an error names its place in either form. */
 const listOf = <T extends z.ZodType>(item: T) =>
-  z.preprocess((value) => (Array.isArray(value) ? value : [value]), z.array(item).min(1, 'expected at least one'));
+  z.preprocess(
+    (value) => (Array.isArray(value) ? (value as unknown[]) : [value]),
+    z.array(item).min(1, 'expected at least one'),
+  );
 const texts = listOf(text);
 const globs = z.array(text).min(1, 'expected at least one glob').default(['*']);
 

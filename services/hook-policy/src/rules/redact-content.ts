@@ -21,9 +21,9 @@ export const redactInput = (content: readonly InputBlock[], redact: Redact, blob
 /** A tool result's content redacted. @throws PolicyError when a secret stands where it cannot be taken out */
 export const redactResult = (content: readonly ContentBlock[], redact: Redact, blobs: Blobs): Promise<ContentBlock[]> =>
   Promise.all(
-    content.map((block): ContentBlock | Promise<ContentBlock> => {
-      if (block.type === 'reasoning') return { ...block, text: redact(block.text) };
-      if (block.type === 'tool-call') return { ...block, arguments: redact(block.arguments) };
+    content.map((block): Promise<ContentBlock> => {
+      if (block.type === 'reasoning') return Promise.resolve({ ...block, text: redact(block.text) });
+      if (block.type === 'tool-call') return Promise.resolve({ ...block, arguments: redact(block.arguments) });
       return redactInputBlock(block, redact, blobs);
     }),
   );

@@ -1,5 +1,4 @@
 import { readRows, writeRows, type Database, type WrittenRow } from '@jetloop/persistence';
-import type { Transaction } from 'kysely';
 import type { ProjectedEvent } from './projected-event.js';
 import type { Projection } from './projection.js';
 
@@ -16,7 +15,7 @@ export interface Fold<T extends keyof Database> {
 /** Folds a batch in memory: reads the rows that it changes, once, and writes them back, once. */
 export function foldProjection<T extends keyof Database>(fold: Fold<T>): Projection {
   const idOf = (key: Partial<WrittenRow<T>>): string => JSON.stringify(fold.key.map((column) => key[column]));
-  return async (trx: Transaction<Database>, events: readonly ProjectedEvent[]) => {
+  return async (trx, events) => {
     const changes = events.flatMap((event) => {
       const key = fold.keyOf(event);
       return key === undefined ? [] : [{ event, key, id: idOf(key) }];

@@ -79,7 +79,7 @@ describe('readBatch', () => {
     const event = { sequence: 0, version: 1, type: 'note', data: deep };
     const raw = `{"tenant":"acme","events":[{"data":${'['.repeat(20_000)}"x\\u0000"${']'.repeat(20_000)}}]}`;
     const commit = { ...('commit' in entry ? entry.commit : undefined!), events: [event] };
-    const { quarantined, events } = readBatch([{ ...entry, raw: Buffer.from(raw), commit } as never], none);
+    const { quarantined, events } = readBatch([{ ...entry, raw: Buffer.from(raw), commit }], none);
     expect(quarantined).toHaveLength(1);
     expect(events).toEqual([]);
   });

@@ -1,6 +1,5 @@
 import type { JournalEntry } from '@jetloop/messaging';
-import { isDataError, type Database } from '@jetloop/persistence';
-import type { Kysely, Transaction } from 'kysely';
+import { isDataError, type DatabaseConnection } from '@jetloop/persistence';
 import { readHeads } from '../projection/heads.repository.js';
 import { sessionKey } from '../projection/projected-event.js';
 import { projections } from '../projection/projections.js';
@@ -22,7 +21,7 @@ const NOTHING: BatchResult = { events: 0, quarantined: [], gaps: [] };
  * the one commit that goes into quarantine.
  */
 export async function projectBatch(
-  connection: Kysely<Database>,
+  connection: DatabaseConnection,
   entries: readonly JournalEntry[],
 ): Promise<BatchResult> {
   try {
@@ -41,7 +40,7 @@ export async function projectBatch(
   }
 }
 
-async function apply(trx: Transaction<Database>, entries: readonly JournalEntry[]): Promise<BatchResult> {
+async function apply(trx: DatabaseConnection, entries: readonly JournalEntry[]): Promise<BatchResult> {
   const position = await lockPosition(trx);
   const unseen = entries.filter(({ streamSequence }) => streamSequence > position);
   const last = unseen.at(-1);

@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { createKysely, runAuditQuery, type Database } from '@jetloop/persistence';
+import { createDatabasePool, createKysely, runAuditQuery, type DatabaseConnection } from '@jetloop/persistence';
 import { testServers, type TestServers } from '@jetloop/testing';
 import { createHash } from 'node:crypto';
-import { sql, type Kysely } from 'kysely';
 import { JournalScript, created, scriptedSession, turnStart } from '../fixtures/journal-script.fixture.spec.js';
 import { Projector, type JournalSource } from './projector.js';
 
@@ -10,16 +9,18 @@ const note = (data: unknown) => ({ type: 'note', data });
 
 describe('Projector', () => {
   let servers: TestServers;
-  let db: Kysely<Database>;
+  let db: DatabaseConnection;
+  let pool: ReturnType<typeof createDatabasePool>;
   const ends: (() => Promise<void>)[] = [];
 
   beforeAll(async () => {
     servers = await testServers();
     db = createKysely(servers.databaseUrl);
+    pool = createDatabasePool(servers.databaseUrl);
   });
   beforeEach(async () => {
-    await sql`truncate events, sessions, turns, messages, tool_calls, model_attempts, policy_decisions, quarantine, position`.execute(
-      db,
+    await pool.query(
+      `truncate events, sessions, turns, messages, tool_calls, model_attempts, policy_decisions, quarantine, position`,
     );
   });
   afterEach(async () => {
@@ -27,6 +28,7 @@ describe('Projector', () => {
   });
   afterAll(async () => {
     await db.destroy();
+    await pool.end();
     await servers.stop();
   });
 
@@ -61,8 +63,8 @@ describe('Projector', () => {
   const projected = (journal: JournalScript) => until(async () => (await position()) === journal.entries.length);
   const query = async (text: string) => (await runAuditQuery(servers.databaseUrl, text)).rows;
   const terminateProjectors = () =>
-    sql`select pg_terminate_backend(pid) from pg_stat_activity
-        where datname = current_database() and application_name = 'session-projector'`.execute(db);
+    pool.query(`select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and application_name = 'session-projector'`);
 
   /** SQL holds the events of the journal in order, and every hash follows from the one before. */
   async function expectEqualToJournal(journal: JournalScript): Promise<void> {
@@ -124,8 +126,8 @@ describe('Projector', () => {
     await projected(journal);
     await first.end();
     const atOnce = await all();
-    await sql`truncate events, sessions, turns, messages, tool_calls, model_attempts, policy_decisions, position`.execute(
-      db,
+    await pool.query(
+      `truncate events, sessions, turns, messages, tool_calls, model_attempts, policy_decisions, position`,
     );
     const growing = new JournalScript();
     for (const entry of journal.entries) {

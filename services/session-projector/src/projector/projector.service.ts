@@ -7,7 +7,7 @@ import {
 } from '@nestjs/common';
 import { JournalFollower } from '@jetloop/messaging';
 import { createKysely } from '@jetloop/persistence';
-import { pauseFor } from '../backoff.js';
+import { atMost, pauseFor } from '../backoff.js';
 import { SESSION_PROJECTOR_OPTIONS, type SessionProjectorOptions } from '../options.js';
 import { readPosition } from './position.repository.js';
 import type { BatchResult } from './project-batch.js';
@@ -15,6 +15,7 @@ import type { ProjectorCounts, ProjectorState } from './projector-state.js';
 import { Projector } from './projector.js';
 
 const POLL_MS = 20;
+const END_MS = 5_000;
 
 /** Runs the projector for as long as the application does. */
 @Injectable()
@@ -44,8 +45,8 @@ export class ProjectorService implements OnApplicationBootstrap, BeforeApplicati
 
   async beforeApplicationShutdown(): Promise<void> {
     this.ending.abort();
-    await this.running;
-    await this.db.destroy();
+    // A PostgreSQL that does not answer must not hold up the end of the process.
+    await atMost(END_MS, Promise.all([this.running, this.db.destroy()]));
   }
 
   state(): ProjectorState {

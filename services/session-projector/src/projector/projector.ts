@@ -1,7 +1,6 @@
 import type { JournalFollower } from '@jetloop/messaging';
-import { createKysely, migrate, type Database } from '@jetloop/persistence';
-import type { Kysely } from 'kysely';
-import { Backoff, pauseFor } from '../backoff.js';
+import { createKysely, migrate, type DatabaseConnection } from '@jetloop/persistence';
+import { atMost, Backoff, pauseFor } from '../backoff.js';
 import { PROJECTION_VERSION } from '../projection/projections.js';
 import { checkJournal, type Position } from './check-journal.js';
 import { openPosition, tryLead } from './position.repository.js';
@@ -96,11 +95,11 @@ export class Projector {
       });
     } finally {
       // Frees the lock. A connection that is stuck is not waited for: the server ends it.
-      await Promise.race([db.destroy(), pauseFor(STANDBY_MS, new AbortController().signal)]);
+      await atMost(STANDBY_MS, db.destroy());
     }
   }
 
-  private async lead(connection: Kysely<Database>, signal: AbortSignal): Promise<void> {
+  private async lead(connection: DatabaseConnection, signal: AbortSignal): Promise<void> {
     const bounds = await this.journal.bounds();
     const stored = await openPosition(connection, PROJECTION_VERSION, bounds.created);
     checkVersion(stored.version);

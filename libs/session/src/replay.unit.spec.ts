@@ -1,0 +1,165 @@
+import { describe, expect, it } from '@jest/globals';
+import { parseCommit, type Commit, type DerivedMessage } from '@jetloop/contracts';
+import fc from 'fast-check';
+import { decide, type SessionCommand } from './decide.js';
+import { deriveMessages } from './derive-messages.js';
+import { applyCommit } from './evolve.js';
+import { outstanding } from './outstanding.js';
+import { envelope, SessionDriver } from './session-driver.fixture.spec.js';
+import type { SessionState } from './state.js';
+
+/** One thing that can happen to a session; what is not possible at that moment is skipped. */
+type Action =
+  | { do: 'prompt'; text: string; whenBusy: 'queue' | 'interrupt' }
+  | { do: 'cancel' }
+  | { do: 'timer' }
+  | { do: 'answer'; pick: number; text: string; calls: string[]; cut: boolean; fails: boolean };
+
+const action: fc.Arbitrary<Action> = fc.oneof(
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('prompt' as const),
+      text: fc.string({ unit: 'grapheme' }),
+      whenBusy: fc.constantFrom('queue', 'interrupt'),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('cancel' as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('timer' as const) }) },
+  {
+    weight: 10,
+    arbitrary: fc.record({
+      do: fc.constant('answer' as const),
+      pick: fc.nat(5),
+      text: fc.string({ unit: 'grapheme' }),
+      calls: fc.array(fc.constantFrom('bash', 'read_file', 'nonsense'), { maxLength: 4 }),
+      cut: fc.boolean(),
+      fails: fc.boolean(),
+    }),
+  },
+);
+
+function play(session: SessionDriver, step: Action): void {
+  if (step.do === 'prompt') session.prompt(step.text || 'x', { whenBusy: step.whenBusy });
+  else if (step.do === 'cancel') session.cancel();
+  else if (step.do === 'timer') {
+    session.later(3_000);
+    for (const work of session.outstanding()) if (work.kind === 'timer') session.timer(work.name);
+  } else answer(session, step);
+}
+
+function answer(session: SessionDriver, { pick, text, calls, cut, fails }: Extract<Action, { do: 'answer' }>): void {
+  const awaited = session.awaited();
+  const work = awaited[pick % Math.max(1, awaited.length)];
+  if (!work) return;
+  const { what } = work.command;
+  if (what === 'list') session.toolsAre('bash', 'read_file');
+  else if (what === 'llm' && fails) session.modelFails('server_error', text);
+  else if (what === 'llm') {
+    session.modelSays({
+      text,
+      calls: calls.map((name) => ({ name, arguments: fails ? '{' : '{}' })),
+      ...(cut ? { finishReason: 'max-tokens' as const } : {}),
+    });
+  } else if (what.startsWith('tool.')) session.toolReturns(Number(what.slice(5)), text, fails);
+  else if (fails) session.policyFails(what, text);
+  else if (cut) session.policyAnswers(what, { decision: 'deny', policy: 'p', reason: text || 'no' });
+  else session.policyAnswers(what, { decision: 'allow', policies: [], context: [] });
+}
+
+const sessions = fc
+  .record({ actions: fc.array(action, { minLength: 1, maxLength: 40 }), guarded: fc.boolean(), maxSteps: fc.nat(6) })
+  .map(({ actions, guarded, maxSteps }) => {
+    const session = new SessionDriver().create({ tools: ['*'], limits: { maxSteps } });
+    if (guarded) session.seams.add('prompt-submit').add('pre-tool');
+    for (const step of actions) play(session, step);
+    return session;
+  });
+
+const replay = (log: readonly Commit[]) => log.reduce<SessionState | undefined>(applyCommit, undefined);
+const elsewhere = (log: readonly Commit[]) => log.map((commit) => parseCommit(JSON.parse(JSON.stringify(commit))));
+
+describe('a log', () => {
+  it('L35 replayed elsewhere derives identical messages and the same next decision at every prefix', () => {
+    const next: SessionCommand = {
+      from: 'caller',
+      command: {
+        kind: 'prompt',
+        commandId: 'next',
+        actor: 'ada',
+        messageId: 'next',
+        content: [{ type: 'text', text: 'next' }],
+        whenBusy: 'queue',
+      },
+    };
+    fc.assert(
+      fc.property(sessions, (session) => {
+        const copy = elsewhere(session.log);
+        let here: SessionState | undefined;
+        session.log.forEach((commit, index) => {
+          here = applyCommit(here, commit);
+          const there = replay(copy.slice(0, index + 1));
+          const context = { now: session.now, seams: session.seams };
+          expect(JSON.stringify(decide(there, next, envelope, context))).toBe(
+            JSON.stringify(decide(here, next, envelope, context)),
+          );
+          expect(there && outstanding(there, session.now)).toEqual(here && outstanding(here, session.now));
+          const messages = (log: readonly Commit[]) =>
+            JSON.stringify(deriveMessages(log.slice(0, index + 1).flatMap(({ events }) => events)));
+          expect(messages(copy)).toBe(messages(session.log));
+        });
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('keeps sequences contiguous, turns and steps balanced, one result per call, one disposition per message', () => {
+    fc.assert(
+      fc.property(sessions, (session) => {
+        const events = session.log.flatMap((commit) => commit.events);
+        expect(events.map((event) => event.sequence)).toEqual(events.map((_event, index) => index));
+        const count = (type: string) => session.data(type).length;
+        const open = session.state?.turn;
+        expect(count('turn.start') - count('turn.end')).toBe(open ? 1 : 0);
+        expect(count('step.start') - count('step.end')).toBe(open?.phase.at === 'step' ? 1 : 0);
+        const position = (data: unknown) => {
+          const { turn, step, n } = data as { turn: number; step: number; n: number };
+          return `${turn}.${step}.${n}`;
+        };
+        const results = session.data('tool.result').map(position);
+        expect(new Set(results).size).toBe(results.length);
+        const asked = new Set(session.data('tool.call').map(position));
+        expect(results.filter((result) => !asked.has(result))).toEqual([]);
+        if (!open) expect(asked.size).toBe(results.length);
+        const disposed = ['user.message', 'prompt.blocked', 'message.discarded']
+          .flatMap((type) => session.data(type))
+          .map((data) => (data as { messageId: string }).messageId);
+        expect(new Set(disposed).size).toBe(disposed.length);
+        expect(disposed.length + (session.state?.queue.length ?? 0)).toBe(count('message.queued'));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('derives messages that a strict provider takes: every call is followed at once by its result', () => {
+    fc.assert(
+      fc.property(sessions, (session) => {
+        expect(pairingProblem(deriveMessages(session.log.flatMap(({ events }) => events)))).toBeUndefined();
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+function pairingProblem(messages: readonly DerivedMessage[]): string | undefined {
+  let awaited: string[] = [];
+  for (const message of messages) {
+    if (message.role === 'tool') {
+      const expected = awaited.shift();
+      if (expected !== message.callId) return `result ${message.callId} where ${expected} was due`;
+    } else if (awaited.length > 0) return `${message.role} where ${awaited.join(', ')} were due`;
+    if (message.role === 'assistant')
+      awaited = message.content.flatMap((block) => (block.type === 'tool-call' ? [block.id] : []));
+  }
+  return awaited.length > 0 ? `no result of ${awaited.join(', ')}` : undefined;
+}

@@ -1,0 +1,201 @@
+import {
+  agentSpecSchema,
+  type AgentSpecInput,
+  type CallerCommand,
+  type Commit,
+  type HookReply,
+  type LlmReply,
+  type Outcome,
+  type Seam,
+  type ToolReply,
+} from '@jetloop/contracts';
+import { decide, type Decision, type SessionCommand } from './decide.js';
+import { applyCommit } from './evolve.js';
+import { awaitedWork, outstanding, type AwaitedWork, type Work } from './outstanding.js';
+import type { SessionState } from './state.js';
+
+export const envelope = { tenant: 'acme', session: 's1', actor: 'ada' };
+
+export function agent(spec: Partial<AgentSpecInput> = {}) {
+  return agentSpecSchema.parse({ name: 'helper', model: { chain: ['scripted'] }, tools: [], ...spec });
+}
+
+type ModelAnswer = Partial<Extract<LlmReply['result'], { status: 'ok' }>> & {
+  text?: string;
+  calls?: { name: string; arguments?: string; id?: string }[];
+};
+
+/** A session without servers: commands go in, commits pile up, and what is outstanding can be answered. */
+export class SessionDriver {
+  readonly log: Commit[] = [];
+  readonly seams = new Set<Seam>();
+  state: SessionState | undefined;
+  private clock = Date.parse('2026-01-01T00:00:00.000Z');
+  private ids = 0;
+
+  /** Given: an agent's session that waits for prompts. */
+  create(spec: Partial<AgentSpecInput> = {}): this {
+    this.decide({
+      from: 'caller',
+      command: { kind: 'create', commandId: this.id(), actor: 'ada', agent: agent(spec), workspace: '/w/s1' },
+    });
+    return this;
+  }
+
+  get now(): string {
+    return new Date(this.clock).toISOString();
+  }
+
+  later(milliseconds: number): void {
+    this.clock += milliseconds;
+  }
+
+  caller(command: Exclude<CallerCommand, { kind: 'create' }>): Outcome | undefined {
+    const decision = this.decide({ from: 'caller', command });
+    return 'outcome' in decision ? decision.outcome : undefined;
+  }
+
+  prompt(text: string, more: Partial<Extract<CallerCommand, { kind: 'prompt' }>> = {}): Outcome | undefined {
+    const id = this.id();
+    return this.caller({
+      kind: 'prompt',
+      commandId: id,
+      actor: 'ada',
+      messageId: `m-${id}`,
+      content: [{ type: 'text', text }],
+      whenBusy: 'queue',
+      ...more,
+    });
+  }
+
+  cancel(reason = 'cancelled'): Outcome | undefined {
+    return this.caller({ kind: 'cancel', commandId: this.id(), actor: 'ada', reason });
+  }
+
+  outstanding(): Work[] {
+    return this.state ? outstanding(this.state, this.now) : [];
+  }
+
+  awaited(): AwaitedWork[] {
+    return this.state ? awaitedWork(this.state) : [];
+  }
+
+  /** The awaited work for `what`. */
+  work(what: string): AwaitedWork {
+    const found = this.awaited().find((work) => work.command.what === what);
+    if (!found) throw new Error(`${what} is not awaited, but ${this.outstandingNames().join(', ') || 'nothing'}`);
+    return found;
+  }
+
+  outstandingNames(): string[] {
+    return this.outstanding().map((work) =>
+      'command' in work ? work.command.what : work.kind === 'timer' ? work.name : work.kind,
+    );
+  }
+
+  modelSays({ text, calls = [], ...more }: ModelAnswer): Decision {
+    const { command } = this.work('llm');
+    const toolCalls = calls.map((call, n) => ({
+      type: 'tool-call' as const,
+      id: call.id ?? `${command.turn}-${command.step}-${n}`,
+      name: call.name,
+      arguments: call.arguments ?? '{}',
+    }));
+    const result: LlmReply['result'] = {
+      status: 'ok',
+      content: [...(text === undefined ? [] : [{ type: 'text' as const, text }]), ...toolCalls],
+      finishReason: toolCalls.length > 0 ? 'tool-calls' : 'stop',
+      model: { target: 'scripted', provider: 'scripted', model: 'scripted' },
+      usage: { input: 10, cacheRead: 0, cacheWrite: 0, output: 5 },
+      cost: null,
+      attempts: [],
+      ...more,
+    };
+    return this.reply({ commandId: command.commandId, kind: 'llm', result });
+  }
+
+  modelFails(code: 'server_error' | 'aborted', message: string): Decision {
+    const { command } = this.work('llm');
+    const error = { code, message, retryable: false };
+    return this.reply({
+      commandId: command.commandId,
+      kind: 'llm',
+      result: { status: 'error', error, cost: null, attempts: [] },
+    });
+  }
+
+  toolsAre(...names: string[]): Decision {
+    const tools = names.map((name) => {
+      const readonly = name.startsWith('read');
+      return { name, readonly, idempotent: readonly, schemaHash: name };
+    });
+    const { commandId } = this.work('list').command;
+    return this.reply({
+      commandId,
+      kind: 'tool',
+      result: { status: 'listed', digest: names.join('+'), tools, unavailable: [] },
+    });
+  }
+
+  toolReturns(n: number, text: string, isError = false): Decision {
+    const { commandId } = this.work(`tool.${n}`).command;
+    return this.reply({
+      commandId,
+      kind: 'tool',
+      result: { status: 'result', content: [{ type: 'text', text }], isError, durationMs: 3 },
+    });
+  }
+
+  policyAnswers(what: string, decision: Extract<HookReply['result'], { status: 'decided' }>['decision']): Decision {
+    return this.hook(what, { status: 'decided', decision });
+  }
+
+  policyFails(what: string, message: string): Decision {
+    return this.hook(what, { status: 'failed', policy: 'guard', error: { code: 'policy_failed', message } });
+  }
+
+  timer(name: string): Decision {
+    return this.decide({
+      from: 'timer',
+      commandId: `timer.${name}.${this.now}`,
+      timer: { kind: 'timer', name, dueAt: this.now },
+    });
+  }
+
+  /** Every event type of the log, in order. */
+  types(): string[] {
+    return this.log.flatMap((commit) => commit.events.map((event) => event.type));
+  }
+
+  /** Data of all events of a type. */
+  data(type: string): unknown[] {
+    return this.log.flatMap((commit) =>
+      commit.events.filter((event) => event.type === type).map((event) => event.data),
+    );
+  }
+
+  reply(reply: LlmReply | ToolReply | HookReply): Decision {
+    return this.decide({ from: 'worker', commandId: `${reply.commandId}:reply`, reply });
+  }
+
+  decide(command: SessionCommand): Decision {
+    this.later(1);
+    const decision = decide(this.state, command, envelope, { now: this.now, seams: this.seams });
+    if (decision.kind === 'commit') {
+      this.log.push(decision.commit);
+      this.state = applyCommit(this.state, decision.commit);
+    }
+    return decision;
+  }
+
+  private hook(what: string, result: HookReply['result']): Decision {
+    const work = this.work(what);
+    if (work.kind !== 'hook') throw new Error(`${what} is no hook`);
+    const { commandId, subject } = work.command;
+    return this.reply({ commandId, kind: 'hook', seam: subject.seam, observed: [], result });
+  }
+
+  private id(): string {
+    return `c${(this.ids++).toString(36)}`;
+  }
+}

@@ -1,0 +1,30 @@
+/** Where a command writes, and what that can show. */
+export interface Terminal {
+  write(text: string): void;
+  /** A person watches: what happens may be shown while it happens. */
+  readonly isTTY: boolean;
+  readonly color: boolean;
+  /** Width in characters. Default: nothing is cut to a width. */
+  readonly columns?: number | undefined;
+  /** Symbols outside ASCII can be shown. Default true. */
+  readonly unicode?: boolean | undefined;
+}
+
+type Stream = Pick<NodeJS.WriteStream, 'write' | 'isTTY' | 'columns'>;
+
+/** A stream of the process. Colours only on a terminal, and not with NO_COLOR set or on a dumb terminal. */
+export function terminalOf(stream: Stream, env: NodeJS.ProcessEnv = process.env): Terminal {
+  // Node leaves it undefined on what is no terminal.
+  const isTTY = Boolean(stream.isTTY);
+  const isPlain = (env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb';
+  const locale = env['LC_ALL'] ?? env['LC_CTYPE'] ?? env['LANG'] ?? '';
+  return {
+    write: (text) => {
+      stream.write(text);
+    },
+    isTTY,
+    color: isTTY && !isPlain,
+    columns: isTTY ? stream.columns : undefined,
+    unicode: process.platform === 'darwin' || /utf-?8/i.test(locale),
+  };
+}

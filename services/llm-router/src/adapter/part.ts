@@ -1,0 +1,36 @@
+import type { FinishReason, Json, LlmError, Usage } from '@jetloop/contracts';
+
+/** A tool as the model is told of it. */
+export interface ToolSchema {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: Record<string, unknown>;
+}
+
+/** A piece of an answer, in the order in which the provider sent it. */
+export type Part =
+  /** Role deltas, pings, comments: alive, but nothing said yet. */
+  | { readonly kind: 'lifecycle' }
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'reasoning'; readonly text: string }
+  /** Opaque provider state that goes with the reasoning block before it. */
+  | { readonly kind: 'reasoning-state'; readonly value: Json }
+  /** `call` numbers the calls of the answer from 0; id and name come with the first fragment of a call. */
+  | {
+      readonly kind: 'call';
+      readonly call: number;
+      readonly id?: string;
+      readonly name?: string;
+      readonly arguments: string;
+    }
+  /** Later ones replace earlier ones. */
+  | { readonly kind: 'usage'; readonly usage: Usage }
+  | { readonly kind: 'model'; readonly served: string }
+  /** The last part is exactly one of these two. */
+  | { readonly kind: 'finish'; readonly reason: FinishReason; readonly raw?: string }
+  | { readonly kind: 'error'; readonly error: LlmError };
+
+/** Whether this part commits an attempt: a failure after it is seen by live subscribers (spec 4.5). */
+export function isContent(part: Part): boolean {
+  return part.kind === 'text' || part.kind === 'reasoning' ? part.text !== '' : part.kind === 'call';
+}

@@ -1,0 +1,76 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { llmErrorCodes, textOf, type DerivedMessage, type LlmError, type LlmErrorCode } from '@jetloop/contracts';
+import type { ScriptRule } from '../../catalogue/catalogue.js';
+import type { Adapter, ModelRequest } from '../adapter.js';
+import type { Part } from '../part.js';
+
+const PIECE = 24;
+
+/**
+ * A model that answers by rules: the first that matches the request. A function of the request alone, so that replicas
+ * agree. For demos, tests and benchmarks.
+ */
+export class ScriptedAdapter implements Adapter {
+  async *attempt(request: ModelRequest, signal: AbortSignal): AsyncGenerator<Part> {
+    const rule = (request.target.script ?? []).find(({ match }) => matches(match, request));
+    if (!rule) {
+      const message = `the script of target ${request.target.name} has no rule for step ${request.step} of this turn`;
+      yield { kind: 'error', error: { code: 'bad_request', message, retryable: false } };
+      return;
+    }
+    try {
+      if (rule.delayMs > 0) await sleep(rule.delayMs, undefined, { signal });
+      yield* answer(rule, request, signal);
+    } catch {
+      // The only thing that a wait throws is the abort.
+      yield { kind: 'error', error: { code: 'aborted', message: 'the call was aborted', retryable: false } };
+    }
+  }
+}
+
+async function* answer(rule: ScriptRule, request: ModelRequest, signal: AbortSignal): AsyncGenerator<Part> {
+  const { reply, error, usage } = rule;
+  if (usage) yield { kind: 'usage', usage };
+  if (error) {
+    yield { kind: 'error', error: scriptedError(error) };
+    return;
+  }
+  const { text = '', reasoning, toolCalls = [], finishReason } = reply ?? {};
+  if (reasoning !== undefined) yield { kind: 'reasoning', text: reasoning };
+  for (const piece of pieces(text, rule.pieceDelayMs)) {
+    if (rule.pieceDelayMs > 0) await sleep(rule.pieceDelayMs, undefined, { signal });
+    yield { kind: 'text', text: piece };
+  }
+  for (const [call, { name, id, arguments: value }] of toolCalls.entries()) {
+    const raw = typeof value === 'string' ? value : JSON.stringify(value);
+    yield { kind: 'call', call, id: id ?? `call_${request.step}_${call}`, name, arguments: raw };
+  }
+  if (!usage) yield { kind: 'usage', usage: { input: 10, cacheRead: 0, cacheWrite: 0, output: 5 } };
+  yield { kind: 'finish', reason: finishReason ?? (toolCalls.length > 0 ? 'tool-calls' : 'stop') };
+}
+
+/** `hasToolResult` and `resultContains` look only behind the last user message; context and steering are none. */
+function matches(match: ScriptRule['match'], { step, messages }: ModelRequest): boolean {
+  const { contains, hasToolResult, resultContains } = match;
+  if (match.step !== undefined && match.step !== step) return false;
+  const lastUser = messages.findLastIndex((message) => message.role === 'user' && !isAside(message));
+  if (contains !== undefined && !textOf(messages[lastUser]?.content ?? []).includes(contains)) return false;
+  const results = messages.slice(lastUser + 1).filter((message) => message.role === 'tool');
+  if (hasToolResult !== undefined && hasToolResult !== results.length > 0) return false;
+  return resultContains === undefined || textOf(results.at(-1)?.content ?? []).includes(resultContains);
+}
+
+function isAside({ content: [first] }: DerivedMessage): boolean {
+  return first?.type === 'text' && /^<(context|steering) source="/.test(first.text);
+}
+
+function pieces(text: string, delayMs: number): string[] {
+  return delayMs > 0 ? (text.match(new RegExp(`[^]{1,${PIECE}}`, 'gu')) ?? []) : [text];
+}
+
+function scriptedError({ code, message, status }: NonNullable<ScriptRule['error']>): LlmError {
+  const known = llmErrorCodes.find((candidate): candidate is LlmErrorCode => candidate === code) ?? 'server_error';
+  const retryable =
+    known === 'rate_limited' || known === 'overloaded' || known === 'network' || known === 'incomplete_stream';
+  return { code: known, message, retryable, ...(status === undefined ? {} : { status }) };
+}
