@@ -2,7 +2,7 @@
 // Starts the built command on Node 24: on an older Node it runs itself again with the one that the project brings along.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, URL } from 'node:url';
 
 const WANTED_MAJOR = 24;
 const main = new URL('../dist/main.js', import.meta.url);

@@ -1,6 +1,6 @@
 import { CommandRefusedError, SessionNotFoundError } from '@jetloop/client';
 import { InvalidTokenError } from '@jetloop/contracts';
-import { ServerUnreachableError, UnsupportedServerError } from '@jetloop/messaging';
+import { ApiError, RetryableError, ServerUnreachableError, UnsupportedServerError } from '@jetloop/messaging';
 import { AuditQueryError } from '@jetloop/persistence';
 import { InfraError } from '@jetloop/testing';
 import { EXIT, type ExitCode } from './exit-code.js';
@@ -29,6 +29,12 @@ export function failureOf(error: unknown): Failure {
       exitCode: EXIT.infrastructure,
       code: 'unavailable',
       message: `${error.message}\nStart it, correct the address, or leave --nats and NATS_URL out to run on embedded servers. \`jetloop doctor\` says what is reachable.`,
+    };
+  if (error instanceof ApiError || error instanceof RetryableError)
+    return {
+      exitCode: EXIT.infrastructure,
+      code: 'unavailable',
+      message: `${error.message}\nDoes this NATS server carry Jetloop, and do its services run? They create the streams when they start.`,
     };
   if (error instanceof UnsupportedServerError || error instanceof InfraError)
     return { exitCode: EXIT.infrastructure, code: 'unavailable', message: error.message };

@@ -8,6 +8,7 @@ import {
 import type { Bus } from '@jetloop/messaging';
 import { CommandRefusedError } from '../errors.js';
 import { describeIssues } from './describe-issues.js';
+import { within } from './within.js';
 
 /** Where a command goes. */
 export interface SessionAddress {
@@ -68,15 +69,11 @@ export class CommandSender {
     let trouble = 'received, not decided: is a loop-orchestrator running?';
     for (let tries = 1; tries <= this.times.tries; tries++) {
       // A publish without acknowledgement may be stored all the same: the outcome alone counts.
-      const published = this.bus.publisher.publish(inbox, body).then(
-        () => undefined,
-        (error: unknown) => {
-          trouble = error instanceof Error ? error.message : String(error);
-        },
-      );
-      const outcome = await Promise.race([answer, pause(this.times.outcomeMs)]);
+      this.bus.publisher.publish(inbox, body).catch((error: unknown) => {
+        trouble = error instanceof Error ? error.message : String(error);
+      });
+      const outcome = await within(this.times.outcomeMs, answer);
       if (outcome !== undefined) return outcome;
-      void published;
     }
     const seconds = Math.round((this.times.outcomeMs * this.times.tries) / 1_000);
     throw new CommandRefusedError('unavailable', `No answer to the command in ${seconds} s (${trouble})`);
@@ -91,12 +88,4 @@ function accepted(outcome: Outcome): number | null {
 function readOutcome(data: Uint8Array): Outcome {
   const value: unknown = JSON.parse(Buffer.from(data).toString('utf8'));
   return outcomeSchema.parse(value);
-}
-
-function pause(milliseconds: number): Promise<undefined> {
-  return new Promise((resolve) => {
-    setTimeout(() => {
-      resolve(undefined);
-    }, milliseconds);
-  });
 }

@@ -1,5 +1,11 @@
 import 'reflect-metadata';
-import { Module, type DynamicModule, type INestApplicationContext, type LoggerService, type Type } from '@nestjs/common';
+import {
+  Module,
+  type DynamicModule,
+  type INestApplicationContext,
+  type LoggerService,
+  type Type,
+} from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { MessagingModule } from '../messaging.module.js';
 import { JetStreamStrategy, type JetStreamStrategyOptions } from './jetstream.strategy.js';

@@ -84,8 +84,11 @@ function ofAnswer({
   ].join(' ');
 }
 
+/** Blocks that need no mark of their own: they show as text, or as their calls. */
+const HIDDEN = ['text', 'tool-call', 'reasoning'];
+
 function quoted(content: readonly ContentBlock[]): string {
-  const others = content.flatMap(({ type }) => (type === 'text' ? [] : [`[${type}]`]));
+  const others = content.flatMap(({ type }) => (HIDDEN.includes(type) ? [] : [`[${type}]`]));
   const text = textOf(content);
   return [...(text === '' ? [] : [JSON.stringify(shorten(text))]), ...new Set(others)].join(' ');
 }

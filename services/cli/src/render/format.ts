@@ -35,6 +35,19 @@ export function cut(text: string, width: number, mark = '…'): string {
   return `${characters.slice(0, Math.max(0, width - mark.length)).join('')}${mark}`;
 }
 
+/** Lines of a text, broken between words so that none is wider, except for a word that is. */
+export function wrap(text: string, width: number): string[] {
+  return text.split('\n').flatMap((line) => {
+    const lines: string[] = [''];
+    for (const word of line.split(' ')) {
+      const last = lines.at(-1) ?? '';
+      if (last !== '' && last.length + 1 + word.length > width) lines.push(word);
+      else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`;
+    }
+    return lines;
+  });
+}
+
 /**
  * Text that others wrote (models, tools, files), safe to show: without escape sequences and other control characters, which
  * could change what a terminal shows. Line feeds and tabs stay.

@@ -10,12 +10,16 @@ export interface Terminal {
   readonly unicode?: boolean | undefined;
 }
 
-type Stream = Pick<NodeJS.WriteStream, 'write' | 'isTTY' | 'columns'>;
+/** Node says `isTTY` and `columns` only of terminals. */
+interface Stream {
+  write(text: string): unknown;
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+}
 
 /** A stream of the process. Colours only on a terminal, and not with NO_COLOR set or on a dumb terminal. */
 export function terminalOf(stream: Stream, env: NodeJS.ProcessEnv = process.env): Terminal {
-  // Node leaves it undefined on what is no terminal.
-  const isTTY = Boolean(stream.isTTY);
+  const isTTY = stream.isTTY === true;
   const isPlain = (env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb';
   const locale = env['LC_ALL'] ?? env['LC_CTYPE'] ?? env['LANG'] ?? '';
   return {

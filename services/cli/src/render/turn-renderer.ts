@@ -2,7 +2,7 @@ import { isKnownEvent, textOf, type EventData, type LiveDelta, type LiveTool, ty
 import type { SessionEntry } from '@jetloop/client';
 import { describeArguments } from './describe-call.js';
 import { describeEnd } from './describe-end.js';
-import { clean, cut, duration, oneLine } from './format.js';
+import { clean, cut, duration, oneLine, wrap } from './format.js';
 import { LineWriter } from './line-writer.js';
 import { StreamedText } from './streamed-text.js';
 import { styleOf, type Style } from './style.js';
@@ -181,7 +181,7 @@ export class TurnRenderer {
   private refusal(name: string, verdict: string, call: Call | undefined, reason: string, policy?: string): void {
     this.headline(this.style.refused(this.style.symbols.refused), name, call, verdict);
     const by = policy === undefined ? '' : `policy ${policy}: `;
-    for (const line of clean(`${by}${reason}`).split('\n')) this.out.line(`    ${this.style.refused(line)}`);
+    for (const line of wrap(clean(`${by}${reason}`), this.width - 4)) this.out.line(`    ${this.style.refused(line)}`);
   }
 
   /** Symbol, name and arguments to the left, duration or verdict to the right. */

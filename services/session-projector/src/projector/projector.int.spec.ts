@@ -219,6 +219,16 @@ describe('Projector', () => {
     await expectEqualToJournal(journal);
   });
 
+  it('notices while nothing happens that it has lost its connection, and with it the lock', async () => {
+    const replicas = [start(new JournalScript()), start(new JournalScript())];
+    const isOneActive = () => replicas.filter(({ projector }) => projector.state.status === 'projecting').length === 1;
+    await until(isOneActive);
+    const active = replicas.find(({ projector }) => projector.state.status === 'projecting');
+    await terminateProjectors();
+    await until(() => active?.statuses.includes('waiting') === true);
+    await until(isOneActive);
+  });
+
   it('stops with the way out when the journal is another one or ends too early, and leaves SQL as it was', async () => {
     const journal = scriptedSession();
     const { end } = start(journal);

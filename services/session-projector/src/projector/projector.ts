@@ -79,10 +79,14 @@ export class Projector {
   /** One connection's life: it stands by, then leads. */
   private async takePart(signal: AbortSignal): Promise<void> {
     const { databaseUrl } = this.options;
+    const broken = new AbortController();
     const db = createKysely(databaseUrl, {
       max: 1,
       applicationName: 'session-projector',
       queryTimeoutMs: QUERY_TIMEOUT_MS,
+      onConnectionError: (error) => {
+        broken.abort(error);
+      },
     });
     try {
       await db.connection().execute(async (connection) => {
@@ -91,7 +95,8 @@ export class Projector {
           await pauseFor(STANDBY_MS, signal);
           if (signal.aborted) return;
         }
-        await this.lead(connection, signal);
+        await this.lead(connection, AbortSignal.any([signal, broken.signal]));
+        broken.signal.throwIfAborted();
       });
     } finally {
       // Frees the lock. A connection that is stuck is not waited for: the server ends it.

@@ -1,0 +1,31 @@
+import { startInfra } from '@jetloop/testing';
+import type { CommandIo } from '../command-io.js';
+import { Progress } from '../render/progress.js';
+import { findData } from './find-data.js';
+
+/**
+ * Lends the address of a NATS server that has the journal: the one given, the one of NATS_URL, or the embedded one of the
+ * current folder, started for as long as the work takes. No service runs: nothing goes on by being looked at.
+ */
+export async function withJournal<T>(
+  io: CommandIo,
+  given: string | undefined,
+  work: (natsUrl: string) => Promise<T>,
+): Promise<T> {
+  const address = given ?? io.env['NATS_URL'];
+  if (address !== undefined && address !== '') return work(address);
+  const dataDir = await findData(io.folder, io.env);
+  const progress = new Progress(io.err);
+  progress.say('starting nats-server');
+  try {
+    const infra = await startInfra({ dataDir, need: { postgres: false }, onProgress: progress.say, env: io.env });
+    try {
+      progress.done();
+      return await work(infra.natsUrl);
+    } finally {
+      await infra.stop();
+    }
+  } finally {
+    progress.done();
+  }
+}

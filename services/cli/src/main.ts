@@ -1,0 +1,4 @@
+import { processIo } from './command-io.js';
+import { runProgram } from './program.js';
+
+process.exitCode = await runProgram(process.argv.slice(2), processIo());

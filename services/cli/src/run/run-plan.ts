@@ -1,0 +1,33 @@
+import type { AgentSpec } from '@jetloop/contracts';
+import type { PolicySet } from '@jetloop/hook-policy';
+import type { Catalogue } from '@jetloop/llm-router';
+
+/** What `jetloop run` was asked for, with everything checked that can be checked before a server starts. */
+export interface RunPlan {
+  readonly prompt: string;
+  readonly tenant: string;
+  /** Undefined: a new one. */
+  readonly session: string | undefined;
+  /** Undefined: none was named. */
+  readonly agent: { readonly name: string } | { readonly spec: AgentSpec } | undefined;
+  readonly where: RunningServices | EmbeddedServices;
+}
+
+/** Services that run elsewhere. */
+export interface RunningServices {
+  readonly kind: 'running';
+  readonly natsUrl: string;
+  /** As the services see it; undefined: the session's own folder. */
+  readonly workspace: string | undefined;
+}
+
+/** All services in this process. */
+export interface EmbeddedServices {
+  readonly kind: 'embedded';
+  /** The only folder that agents may work in. */
+  readonly root: string;
+  readonly workspace: string;
+  readonly catalogue: Catalogue;
+  readonly policySets: readonly PolicySet[];
+  readonly dataDir: string;
+}

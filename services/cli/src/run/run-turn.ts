@@ -1,0 +1,80 @@
+import { JetloopClient, type SessionEntry, type TurnOutcome } from '@jetloop/client';
+import { defaultAgent } from '../agent/default-agent.js';
+import type { CommandIo } from '../command-io.js';
+import { UsageError } from '../usage-error.js';
+import type { RunPlan } from './run-plan.js';
+import { newSessionId } from './session-id.js';
+
+/** Gets what happens in a turn. */
+export interface TurnListener {
+  begin(session: string): void;
+  event(entry: SessionEntry): void;
+  delta?: Parameters<typeof JetloopClient.prototype.live<'delta'>>[1];
+  output?: Parameters<typeof JetloopClient.prototype.live<'tool'>>[1];
+}
+
+export interface RanTurn {
+  readonly session: string;
+  readonly outcome: TurnOutcome;
+}
+
+/**
+ * Sends the prompt, to a new session or to one that exists, and follows its turn to the end. ^C cancels the turn; a second one
+ * stops waiting.
+ */
+export async function runTurn(io: CommandIo, plan: RunPlan, natsUrl: string, listener: TurnListener): Promise<RanTurn> {
+  const client = await JetloopClient.connect({ natsUrl, tenant: plan.tenant, actor: actorOf(io.env) });
+  const session = plan.session ?? newSessionId();
+  const gaveUp = new AbortController();
+  const stops: (() => void)[] = [];
+  try {
+    const isKnown = plan.session !== undefined && (await client.exists(session));
+    if (isKnown && plan.agent)
+      throw new UsageError(
+        `The session ${session} exists and keeps its agent: leave --agent out, or choose another --session.`,
+      );
+    if (listener.delta) stops.push(client.live(session, listener.delta, 'delta'));
+    if (listener.output) stops.push(client.live(session, listener.output, 'tool'));
+    listener.begin(session);
+    const { messageId, sequence } = isKnown
+      ? await client.prompt(session, plan.prompt)
+      : await create(client, session, plan);
+    stops.push(io.onInterrupt(cancelFirst(client, session, gaveUp)));
+    const outcome = await client.turnOf(session, messageId, {
+      from: sequence,
+      signal: gaveUp.signal,
+      onEvent: (entry) => {
+        listener.event(entry);
+      },
+    });
+    return { session, outcome };
+  } finally {
+    for (const stop of stops) stop();
+    await client.close();
+  }
+}
+
+function create(client: JetloopClient, session: string, { agent, where, prompt }: RunPlan) {
+  return client.create({
+    session,
+    agent: agent ?? { spec: defaultAgent },
+    ...(where.workspace === undefined ? {} : { workspace: where.workspace }),
+    prompt,
+  });
+}
+
+function cancelFirst(client: JetloopClient, session: string, gaveUp: AbortController): () => void {
+  let presses = 0;
+  return () => {
+    presses += 1;
+    const giveUp = (why: unknown) => {
+      gaveUp.abort(why instanceof Error ? why : new Error('interrupted'));
+    };
+    if (presses > 1) giveUp(new Error('interrupted: the session may still be running'));
+    else client.cancel(session, { reason: 'interrupted by the user' }).catch(giveUp);
+  };
+}
+
+function actorOf(env: NodeJS.ProcessEnv): string {
+  return `cli:${env['USER'] ?? env['LOGNAME'] ?? 'unknown'}`.slice(0, 200);
+}
