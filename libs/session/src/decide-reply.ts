@@ -1,4 +1,5 @@
 import type {
+  Attempt,
   HookReply,
   LlmReply,
   PolicyContext,
@@ -32,11 +33,10 @@ export function decideReply(state: SessionState, reply: Reply): DirectDecision {
   }
 }
 
-function deferred(work: AwaitedWork, deferral: { until: string; reason: string; attempts: LlmAttempts }): SessionEvent {
+function deferred(work: AwaitedWork, deferral: { until: string; reason: string; attempts: Attempt[] }): SessionEvent {
   const { what, attempt } = work.command;
   return { type: 'work.deferred', data: { what, attempt, ...deferral } };
 }
-type LlmAttempts = Extract<SessionEvent, { type: 'work.deferred' }>['data']['attempts'];
 
 function modelAnswered(state: SessionState, turn: TurnState, work: AwaitedWork, reply: LlmReply): SessionEvent[] {
   const { result } = reply;
@@ -56,7 +56,7 @@ function modelAnswered(state: SessionState, turn: TurnState, work: AwaitedWork, 
     data: { ...common, content, finishReason: 'aborted', model, usage },
   };
   if (turn.cancelling) return content.length > 0 || usage ? [partial] : endCutTurn(state, turn);
-  return [failure(turn, step, error.code, error.message)];
+  return [failure(turn, step, error.code, error.message, common.attempts)];
 }
 
 function toolAnswered(state: SessionState, turn: TurnState, work: AwaitedWork, reply: ToolReply): SessionEvent[] {
@@ -196,8 +196,18 @@ function contexts(turn: TurnState, added: readonly PolicyContext[]): SessionEven
   }));
 }
 
-function failure(turn: TurnState, step: number, code: string, message: string): SessionEvent {
-  return { type: 'turn.error', data: { turn: turn.turn, step, error: { name: errorName(code), code, message } } };
+function failure(
+  turn: TurnState,
+  step: number,
+  code: string,
+  message: string,
+  attempts: readonly Attempt[] = [],
+): SessionEvent {
+  const error = { name: errorName(code), code, message };
+  return {
+    type: 'turn.error',
+    data: { turn: turn.turn, step, error, ...(attempts.length > 0 ? { attempts: [...attempts] } : {}) },
+  };
 }
 
 /** `rate_limited` -> `RateLimited`. */

@@ -83,6 +83,18 @@ describe('a turn', () => {
     session.prompt('two');
     expect(session.outstandingNames()).toEqual(['llm']);
   });
+
+  it('whose model call fails keeps the attempts that were made, for the audit', () => {
+    const session = given().create();
+    session.prompt('one');
+    const { commandId } = session.work('llm').command;
+    const error = { code: 'overloaded' as const, message: 'try later', retryable: true };
+    const attempts = [
+      { attemptId: 'a', target: 't', why: 'primary' as const, outcome: 'error' as const, error, durationMs: 4 },
+    ];
+    session.reply({ commandId, kind: 'llm', result: { status: 'error', error, cost: 0, attempts } });
+    expect(session.data('turn.error')).toMatchObject([{ error: { name: 'Overloaded' }, attempts }]);
+  });
 });
 
 describe('queueing', () => {

@@ -31,6 +31,8 @@ export const turnEvents = {
     turn,
     step,
     error: z.object({ name: z.string(), code: z.string(), message: z.string() }),
+    /** Of the model call that failed: they used time, tokens and money though no answer came of them. */
+    attempts: z.array(attemptSchema).optional(),
   }),
   'turn.end': z.object({ turn, reason: turnEndSchema }),
   'step.start': z.object({ turn, step }),

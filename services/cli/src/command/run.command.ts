@@ -36,7 +36,7 @@ export async function runCommand(prompt: string, options: RunCommandOptions, io:
     const { dim } = styleOf(io.out);
     const tenant = plan.tenant === 'local' ? '' : ` --tenant ${plan.tenant}`;
     const nats = plan.where.kind === 'running' ? ` --nats ${plan.where.natsUrl}` : '';
-    io.out.write(dim(`  what happened: jetloop show ${session}${tenant}${nats}`) + '\n');
+    io.out.write(`${dim(`  what happened: jetloop show ${session}${tenant}${nats}`)}\n`);
   }
   return exitCode;
 }
@@ -54,7 +54,7 @@ function listenerFor(io: CommandIo): TurnListener {
   const renderer = new TurnRenderer(io.out, { showPrompt: false });
   return {
     begin: (session) => {
-      io.out.write(styleOf(io.out).dim(`session ${session}`) + '\n');
+      io.out.write(`${styleOf(io.out).dim(`session ${session}`)}\n\n`);
     },
     event: (entry) => {
       renderer.event(entry);

@@ -2,7 +2,7 @@ import { isKnownEvent, textOf, type EventData, type LiveDelta, type LiveTool, ty
 import type { SessionEntry } from '@jetloop/client';
 import { describeArguments } from './describe-call.js';
 import { describeEnd } from './describe-end.js';
-import { clean, cut, duration, oneLine, wrap } from './format.js';
+import { clean, cut, duration, oneLine, plural, wrap } from './format.js';
 import { LineWriter } from './line-writer.js';
 import { StreamedText } from './streamed-text.js';
 import { styleOf, type Style } from './style.js';
@@ -207,7 +207,7 @@ export class TurnRenderer {
     const { dim, symbols } = this.style;
     for (const line of all.slice(0, lines))
       this.out.line(dim(`    ${cut(line.replaceAll('\t', '  '), this.width - 4, symbols.more)}`).trimEnd());
-    if (all.length > lines) this.out.line(dim(`    ${symbols.more} ${all.length - lines} more lines`));
+    if (all.length > lines) this.out.line(dim(`    ${symbols.more} ${plural(all.length - lines, 'more line')}`));
   }
 
   private end(reason: TurnEnd): void {

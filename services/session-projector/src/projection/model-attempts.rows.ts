@@ -13,6 +13,10 @@ export function modelAttemptRows(projected: ProjectedEvent): Row[] {
     const { turn, step, model, attempts } = event.data;
     return attempts.map((attempt) => row(projected, attempt, { turn, step, model }));
   }
+  if (event.type === 'turn.error') {
+    const { turn, step, attempts = [] } = event.data;
+    return attempts.map((attempt) => row(projected, attempt, { turn, step, model: null }));
+  }
   if (event.type !== 'work.deferred') return [];
   const place = { turn: turnNumber(event.correlationId), step: null, model: null };
   return event.data.attempts.map((attempt) => row(projected, attempt, place));
