@@ -12,9 +12,13 @@ const POSTGRES_PORT = 5432;
 const POSTGRES_PASSWORD = 'jetloop';
 
 /** Starts NATS from `$JETLOOP_NATS_IMAGE` (default: the official image). Its data ends with the container. */
-export async function startNatsContainer(env: Environment, accounts: number): Promise<StartedServer> {
+export async function startNatsContainer(
+  env: Environment,
+  accounts: number,
+  jetStream: readonly string[],
+): Promise<StartedServer> {
   const { GenericContainer, Wait } = await import('testcontainers');
-  const config = natsConfigText({ host: '0.0.0.0', port: NATS_PORT, storeFolder: '/tmp/jetstream', accounts });
+  const config = natsConfigText({ host: '0.0.0.0', port: NATS_PORT, storeFolder: '/tmp/jetstream', accounts, jetStream });
   const container = new GenericContainer(variable(env, 'JETLOOP_NATS_IMAGE') ?? DEFAULT_NATS_IMAGE)
     .withCopyContentToContainer([{ content: config, target: '/etc/jetloop-nats.conf' }])
     .withCommand(['--config', '/etc/jetloop-nats.conf'])

@@ -8,6 +8,8 @@ export interface InfraOptions {
   readonly dataDir?: string;
   /** Number of NATS accounts `T1..Tn` (user and password `t<i>`), each with JetStream. Default: none, and no authentication. */
   readonly natsAccounts?: number;
+  /** More lines for the block `jetstream` of the configuration of NATS, such as `sync_interval: always`. Default: none. */
+  readonly jetStreamConfig?: readonly string[];
   /** More environment for an embedded nats-server, such as `GOMAXPROCS`. */
   readonly natsEnv?: Readonly<Record<string, string>>;
   /** More flags for Postgres, such as `-c fsync=off`. Default: none, so that `fsync` stays on. */

@@ -53,7 +53,7 @@ export async function startInfra(options: InfraOptions = {}): Promise<Infra> {
   const starting = [
     keep(
       provide(nats, host, {
-        containers: () => startNatsContainer(env, options.natsAccounts ?? 0),
+        containers: () => startNatsContainer(env, options.natsAccounts ?? 0, options.jetStreamConfig ?? []),
         embedded: (opened) => startEmbeddedNats(opened, options),
       }),
     ),
@@ -115,6 +115,7 @@ async function startEmbeddedNats(host: EmbeddedHost, options: InfraOptions): Pro
     folder,
     accounts: options.natsAccounts ?? 0,
     env: { PATH: '/usr/bin:/bin', ...options.natsEnv },
+    ...(options.jetStreamConfig ? { jetStream: options.jetStreamConfig } : {}),
     reaper: host.reaper,
   });
 }

@@ -11,7 +11,7 @@ export async function inspectProgram(name: string, env: NodeJS.ProcessEnv, purpo
     const { stdout } = await run(name, ['--version'], { timeout: TIMEOUT_MS, env });
     return { name, state: 'ok', detail: stdout.split('\n', 1)[0] ?? '' };
   } catch (error) {
-    const isAbsent = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    const isAbsent = typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT';
     const detail = isAbsent
       ? 'not on the path'
       : `does not run: ${error instanceof Error ? error.message : String(error)}`;

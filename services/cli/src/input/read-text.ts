@@ -6,7 +6,7 @@ export async function readText(file: string, what: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
     const why =
       code === 'ENOENT'
         ? 'does not exist'

@@ -187,9 +187,9 @@ export class TurnRenderer {
   /** Symbol, name and arguments to the left, duration or verdict to the right. */
   private headline(symbol: string, name: string, call: Call | undefined, right: string): void {
     if (this.streaming !== undefined || this.lastWasText()) this.out.gap();
-    const room = this.width - name.length - right.length - 7;
+    const room = this.width - name.length - right.length - 8;
     const about = call ? describeArguments(call, Math.max(10, room)) : '';
-    const padding = ' '.repeat(Math.max(2, room + 3 - Array.from(about).length));
+    const padding = ' '.repeat(Math.max(2, room + 2 - Array.from(about).length));
     this.out.line(`  ${symbol} ${this.style.name(name)}  ${about}${padding}${this.style.dim(right)}`);
     this.streaming = undefined;
   }

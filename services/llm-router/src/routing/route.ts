@@ -1,19 +1,15 @@
-import type { Attempt, LlmError } from '@jetloop/contracts';
+import type { Attempt, FinishReason, LlmError } from '@jetloop/contracts';
 import type { Adapter, ModelRequest } from '../adapter/adapter.js';
-import { Assembler, type Assembled } from '../adapter/assemble.js';
-import { isContent, type Part } from '../adapter/part.js';
+import type { Assembled } from '../adapter/assemble.js';
 import type { Catalogue, Target } from '../catalogue/catalogue.js';
-import { costOf } from './cost.js';
+import { attemptOnce, type RouteListener, type Tried } from './attempt-once.js';
 import { gate } from './gate.js';
+import { progressOf } from './progress.js';
+import type { RequestFacts } from './request-facts.js';
 import { isRetriedWithinTarget, retryDelay } from './retry-delay.js';
 
-/** Told what happens while it happens, for live subscribers. */
-export interface RouteListener {
-  part(attemptId: string, part: Part): void;
-  /** The attempt was superseded after it had said something. */
-  reset(attemptId: string): void;
-  end(attemptId: string): void;
-}
+/** The longest wait that happens inside the worker; a longer one is handed back. */
+const MAX_WAIT_MS = 5_000;
 
 export interface RouteOptions {
   readonly catalogue: Catalogue;
@@ -23,10 +19,13 @@ export interface RouteOptions {
   /** The first of the chain: what an attempt at it is called. */
   readonly primary: string | undefined;
   readonly fallback: boolean;
-  readonly thinking: boolean;
+  readonly facts: RequestFacts;
   readonly request: Omit<ModelRequest, 'target'>;
-  /** `<command id>.<delivery>` */
-  readonly attemptPrefix: string;
+  readonly commandId: string;
+  /** How often the command was delivered, from 1. */
+  readonly delivery: number;
+  /** Attempts of this step that deferred replies reported. */
+  readonly earlier: readonly Attempt[];
   readonly signal: AbortSignal;
   readonly listener: RouteListener;
   readonly now: () => number;
@@ -35,110 +34,116 @@ export interface RouteOptions {
   readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>;
 }
 
-export type Routed =
-  | { readonly ok: true; readonly answer: Assembled; readonly attempts: readonly Attempt[] }
-  | {
-      readonly ok: false;
-      readonly error: LlmError;
-      readonly partial?: Assembled;
-      readonly attempts: readonly Attempt[];
-    };
+/** What a job came to. `attempts` are those of this delivery, and the lost ones of deliveries before. */
+export type Routed = { readonly attempts: readonly Attempt[] } & (
+  | { readonly kind: 'answer'; readonly answer: Assembled; readonly finish: FinishReason }
+  | { readonly kind: 'error'; readonly error: LlmError; readonly aborted?: Tried }
+  | { readonly kind: 'deferred'; readonly waitMs: number; readonly reason: LlmError['code'] }
+);
 
-interface Tried {
-  readonly answer: Assembled;
-  readonly attempt: Attempt;
-}
+type Outcome =
+  | { readonly kind: 'answer'; readonly answer: Assembled; readonly finish: FinishReason }
+  | { readonly kind: 'error'; readonly error: LlmError; readonly tried?: Tried }
+  | { readonly kind: 'deferred'; readonly waitMs: number; readonly reason: LlmError['code'] };
 
 /**
  * Tries the targets in order until one answers (spec 4.3): a gate before any I/O, retries within a target for what may
  * pass, a fallback on every error but an abort. The last error in order is the one that is reported.
  */
 export async function route(options: RouteOptions): Promise<Routed> {
-  const attempts: Attempt[] = [];
-  let last: { error: LlmError; partial?: Assembled } = { error: noTargets(options.order) };
   const names = options.fallback ? options.order : options.order.slice(0, 1);
+  const progress = progressOf({ ...options, order: names, firstWhy: whyOf(options, names[0] ?? '', 0) });
+  const attempts: Attempt[] = [...progress.lost];
+  const run = new Run(options, attempts);
+  let last = progress.last;
   for (const [position, name] of names.entries()) {
+    if (position < progress.from) continue;
+    const why = whyOf(options, name, position);
     const target = options.catalogue.get(name);
-    const refused = target ? gate(target, options.request.messages, options.thinking) : unknownTarget(name);
+    const refused = target && gate(target, options.facts);
     if (!target || refused) {
-      last = { error: refused ?? unknownTarget(name) };
-      attempts.push(skipped(options, attempts.length, name, whyOf(options, name, position), last.error));
+      run.skip(name, why, refused ?? unknownTarget(name));
+      // A name that the file does not know is no answer of a target: it hides no error.
+      last = refused ?? last ?? unknownTarget(name);
       continue;
     }
-    const { tried, error } = await tryTarget(options, target, whyOf(options, name, position), attempts);
-    if (!error) return { ok: true, answer: tried.answer, attempts };
-    last = { error, partial: tried.answer };
-    if (error.code === 'aborted') break;
+    const outcome = await run.target(target, why, position === progress.from ? progress : { tries: 0, last: undefined });
+    if (outcome.kind !== 'error') return { ...outcome, attempts };
+    last = outcome.error;
+    if (last.code === 'aborted') {
+      return { kind: 'error', error: last, attempts, ...(outcome.tried ? { aborted: outcome.tried } : {}) };
+    }
   }
-  return {
-    ok: false,
-    error: last.error,
-    attempts,
-    ...(last.error.code === 'aborted' && last.partial ? { partial: last.partial } : {}),
-  };
+  return { kind: 'error', error: last ?? noTargets(), attempts };
 }
 
-async function tryTarget(
-  options: RouteOptions,
-  target: Target,
-  why: Attempt['why'],
-  attempts: Attempt[],
-): Promise<{ tried: Tried; error?: LlmError }> {
-  const deadline = options.now() + target.requestTimeout;
-  for (let tries = 0; ; tries++) {
-    const tried = await attemptOnce(options, target, tries === 0 ? why : 'retry', attempts.length);
-    attempts.push(tried.attempt);
-    const { error } = tried.attempt;
-    if (!error) return { tried };
-    const mayRetry = tries < target.retryCount && isRetriedWithinTarget(error) && !options.signal.aborted;
-    const delay = mayRetry ? retryDelay(error, target, tries, deadline - options.now(), options.random) : undefined;
-    if (delay === undefined) return { tried, error };
-    await options.wait(delay, options.signal);
-  }
-}
+/** The attempts of one delivery, numbered. */
+class Run {
+  private n = 0;
 
-async function attemptOnce(options: RouteOptions, target: Target, why: Attempt['why'], n: number): Promise<Tried> {
-  const attemptId = `${options.attemptPrefix}.${n}`;
-  const started = options.now();
-  const assembler = new Assembler(target);
-  let firstTokenMs: number | undefined;
-  let last: Part | undefined;
-  for await (const part of options.adapters[target.dialect].attempt({ ...options.request, target }, options.signal)) {
-    if (isContent(part)) firstTokenMs ??= options.now() - started;
-    assembler.add(part);
-    options.listener.part(attemptId, part);
-    last = part;
+  constructor(
+    private readonly options: RouteOptions,
+    private readonly attempts: Attempt[],
+  ) {}
+
+  skip(target: string, why: Attempt['why'], error: LlmError): void {
+    const attemptId = this.nextId();
+    this.attempts.push({ attemptId, target, why, outcome: 'skipped', error, durationMs: 0 });
   }
-  if (last?.kind !== 'finish' && last?.kind !== 'error') {
-    assembler.add({
-      kind: 'error',
-      error: { code: 'incomplete_stream', message: 'the answer ended without an end', retryable: true },
+
+  async target(
+    target: Target,
+    why: Attempt['why'],
+    before: { readonly tries: number; readonly last: LlmError | undefined },
+  ): Promise<Outcome> {
+    const { options } = this;
+    if (before.last && before.tries > target.retryCount) return { kind: 'error', error: before.last };
+    if (before.tries === 0 && target.throttleDelay > 0) await options.wait(target.throttleDelay, options.signal);
+    const deadline = options.now() + target.requestTimeout;
+    for (let tries = before.tries; ; ) {
+      if (options.signal.aborted) return { kind: 'error', error: abortedBeforeCall(target) };
+      const tried = await this.attempt(target, tries === 0 ? why : 'retry', deadline - options.now());
+      const { error } = tried.attempt;
+      if (!error) return { kind: 'answer', answer: tried.answer, finish: tried.finish ?? 'stop' };
+      tries++;
+      const failed: Outcome = { kind: 'error', error, tried };
+      if (tries > target.retryCount || !isRetriedWithinTarget(error)) return failed;
+      const delay = retryDelay(error, target, tries, deadline - options.now(), options.random);
+      if (delay === undefined) return failed;
+      if (delay > MAX_WAIT_MS) return { kind: 'deferred', waitMs: delay, reason: error.code };
+      await options.wait(delay, options.signal);
+    }
+  }
+
+  private async attempt(target: Target, why: Attempt['why'], leftMs: number): Promise<Tried> {
+    const { adapters, request, facts, signal, listener, now } = this.options;
+    const tried = await attemptOnce({
+      adapter: adapters[target.dialect],
+      // requestTimeout is for all tries on the target: this one gets what is left.
+      request: { ...request, target: { ...target, requestTimeout: Math.max(1, leftMs) } },
+      facts,
+      attemptId: this.nextId(),
+      why,
+      signal,
+      listener,
+      now,
     });
+    this.attempts.push(tried.attempt);
+    return tried;
   }
-  const answer = assembler.result();
-  const error = answer.end && 'error' in answer.end ? { ...answer.end.error, target: target.name } : undefined;
-  if (error && error.code !== 'aborted' && firstTokenMs !== undefined) options.listener.reset(attemptId);
-  if (!error) options.listener.end(attemptId);
-  const attempt: Attempt = {
-    attemptId,
-    target: target.name,
-    why,
-    outcome: error ? (error.code === 'aborted' ? 'aborted' : 'error') : 'ok',
-    ...(error ? { error } : {}),
-    ...(answer.usage ? { usage: answer.usage, cost: costOf(answer.usage, target.prices) } : {}),
-    ...(firstTokenMs === undefined ? {} : { firstTokenMs }),
-    durationMs: options.now() - started,
-  };
-  return { answer, attempt };
+
+  private nextId(): string {
+    return `${this.options.commandId}.${this.options.delivery}.${this.n++}`;
+  }
 }
 
-function whyOf({ primary, order: [first] }: RouteOptions, name: string, position: number): Attempt['why'] {
+function whyOf({ primary }: RouteOptions, name: string, position: number): Attempt['why'] {
   if (position > 0) return 'fallback';
-  return name === primary || first === undefined ? 'primary' : 'sticky';
+  return name === primary ? 'primary' : 'sticky';
 }
 
-function skipped(options: RouteOptions, n: number, target: string, why: Attempt['why'], error: LlmError): Attempt {
-  return { attemptId: `${options.attemptPrefix}.${n}`, target, why, outcome: 'skipped', error, durationMs: 0 };
+function abortedBeforeCall({ name }: Target): LlmError {
+  return { code: 'aborted', message: 'the turn was cancelled before the call', retryable: false, target: name };
 }
 
 function unknownTarget(name: string): LlmError {
@@ -150,10 +155,6 @@ function unknownTarget(name: string): LlmError {
   };
 }
 
-function noTargets(order: readonly string[]): LlmError {
-  return {
-    code: 'no_targets',
-    message: order.length === 0 ? 'the chain of the agent is empty' : 'no target answered',
-    retryable: false,
-  };
+function noTargets(): LlmError {
+  return { code: 'no_targets', message: 'the chain of the agent is empty', retryable: false };
 }

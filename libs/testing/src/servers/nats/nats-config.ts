@@ -7,6 +7,8 @@ export interface NatsConfig {
   readonly pidFile?: string;
   /** Accounts `T1..Tn` with user and password `t<i>`. 0: one account, no authentication. */
   readonly accounts: number;
+  /** More lines for the block `jetstream`. */
+  readonly jetStream?: readonly string[];
 }
 
 /** The text of a configuration file of nats-server. `max_payload` stays at the server's default of 1 MiB. */
@@ -25,6 +27,7 @@ export function natsConfigText(config: NatsConfig): string {
     `  store_dir: ${quote(config.storeFolder)}`,
     // Every account reserves the `max_bytes` of its streams: what is only reserved must not run out.
     ...(accounts.length === 0 ? [] : ['  max_file_store: 64TB']),
+    ...(config.jetStream ?? []).map((line) => `  ${line}`),
     '}',
     ...(accounts.length === 0 ? [] : ['accounts {', ...accounts, '}']),
   ];

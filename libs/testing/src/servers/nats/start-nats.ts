@@ -13,6 +13,8 @@ export interface NatsStart {
   /** Holds configuration, log and JetStream's store. */
   readonly folder: string;
   readonly accounts: number;
+  /** More lines for the configuration's block `jetstream`. */
+  readonly jetStream?: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly reaper: Reaper;
 }
@@ -26,6 +28,7 @@ export async function startNats(start: NatsStart): Promise<StartedServer> {
     portsFolder: join(start.folder, 'ports'),
     pidFile: join(start.folder, 'nats.pid'),
     accounts: start.accounts,
+    ...(start.jetStream ? { jetStream: start.jetStream } : {}),
   };
   await awaitFormerServer(config.pidFile, 'nats-server');
   await rm(config.portsFolder, { recursive: true, force: true });

@@ -36,7 +36,9 @@ function fromRetryInfo(body: unknown): number | undefined {
 }
 
 function property(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null && name in value ? Object.entries(value).find(([key]) => key === name)?.[1] : undefined;
+  return typeof value === 'object' && value !== null && name in value
+    ? Object.entries(value).find(([key]) => key === name)?.[1]
+    : undefined;
 }
 
 function first(value: string | string[] | undefined): string | undefined {

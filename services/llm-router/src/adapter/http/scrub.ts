@@ -18,7 +18,8 @@ export function scrub(message: string, secrets: readonly string[]): string {
   }
   for (const text of secrets.map((secret) => secret.trim())) {
     if (text.length < 4 || text.length >= WINDOW) continue;
-    for (let at = looked.indexOf(text); at >= 0; at = looked.indexOf(text, at + 1)) cut.fill(true, at, at + text.length);
+    for (let at = looked.indexOf(text); at >= 0; at = looked.indexOf(text, at + 1))
+      cut.fill(true, at, at + text.length);
   }
   let kept = '';
   for (let at = 0; at < looked.length; at++) {

@@ -1,0 +1,48 @@
+import type { AgentSpecInput } from '@jetloop/contracts';
+
+/** Steps of a turn: each one model call and one tool call. The answer that ends the turn comes on top. */
+export const STEPS = 10;
+/** The one tool call is `read_file` on this file, the least work among the built-in tools that gives a result. */
+export const FILE = 'note.txt';
+export const FILE_TEXT = `${'All work and no play makes a long note. '.repeat(5).slice(0, 199)}\n`;
+export const TENANT = 'bench';
+
+const ANSWER_BYTES = 1_024;
+const call = { name: 'read_file', arguments: { path: FILE } };
+const text = 'Reading the note once more before the next step. '.repeat(30);
+
+/** A scripted model: a tool call in each of the steps, then a final answer; no delay. */
+export const catalogue = {
+  targets: {
+    bench: {
+      provider: 'scripted',
+      dialect: 'scripted',
+      model: 'bench-1',
+      prices: { input: 1, output: 4 },
+      script: [
+        { match: { step: STEPS + 1 }, reply: { text: 'Done.' } },
+        { reply: { text: text.slice(0, ANSWER_BYTES - JSON.stringify(call).length), toolCalls: [call] } },
+      ],
+    },
+  },
+};
+
+export const agent: AgentSpecInput = {
+  name: 'bench',
+  model: { chain: ['bench'] },
+  systemPrompt: 'You read a note.',
+  tools: ['read_file'],
+};
+
+/** Policies in hook-policy's own process that look at every prompt and call and let them pass. */
+export const policySet = {
+  name: 'bench',
+  policies: [
+    {
+      name: 'bench-guard',
+      seams: ['prompt-submit', 'pre-tool'],
+      when: { any: [{ tool: 'remove' }, { prompt: { contains: 'DROP DATABASE' } }] },
+      decide: { deny: 'Not here.' },
+    },
+  ],
+};
