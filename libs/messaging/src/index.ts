@@ -31,6 +31,6 @@ export type { Delivery, DeliveryInfo } from './transport/delivery.js';
 export type { InboxMessage, InboxSettlement } from './transport/inbox-message.js';
 export { JetStreamStrategy } from './transport/jetstream.strategy.js';
 export type { JetStreamStrategyOptions } from './transport/jetstream.strategy.js';
-export { startCommandService, startFollowerService } from './transport/start-command-service.js';
+export { overNats, startCommandService, startFollowerService } from './transport/start-command-service.js';
 export type { CommandServiceOptions, RunningService } from './transport/start-command-service.js';
 export { WorkHandler } from './transport/work-handler.js';

@@ -22,6 +22,9 @@ export const commonConfig = {
   NATS_URL: z.string('expected the address of NATS, nats://[user:password@]host:port'),
   /** Commands handled at once. */
   JETLOOP_SLOTS: z.coerce.number('expected a number').int().min(1).default(64),
+  /** Port of `/live`, `/ready` and `/metrics`; absent: none of them. */
+  JETLOOP_HTTP_PORT: z.coerce.number('expected a port').int().min(0).max(65_535).optional(),
+  JETLOOP_HTTP_HOST: z.string().default('127.0.0.1'),
   /** Milliseconds that work may take to end after SIGTERM. */
   JETLOOP_GRACE_MS: z.coerce.number('expected milliseconds').int().min(0).default(25_000),
 } as const;

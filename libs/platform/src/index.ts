@@ -1,5 +1,8 @@
 export { commonConfig, ConfigError, loadConfig } from './config.js';
+export { startHealthServer } from './health-server.js';
+export type { HealthServerOptions, Readiness } from './health-server.js';
 export { createLogger, nestLogger } from './logger.js';
-export { runMain } from './run-main.js';
-export type { Stoppable } from './run-main.js';
-export type { Logger } from 'pino';
+export { ServiceMetrics } from './metrics.js';
+export type { CommandOutcome } from './metrics.js';
+export { runService } from './run-service.js';
+export type { RunningProcess, ServicePlatform } from './run-service.js';

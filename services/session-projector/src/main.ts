@@ -1,33 +1,36 @@
-import { Bus, checkTopology, startFollowerService } from '@jetloop/messaging';
-import { commonConfig, loadConfig, nestLogger, runMain } from '@jetloop/platform';
+import { overNats, startFollowerService } from '@jetloop/messaging';
+import { runService } from '@jetloop/platform';
 import { z } from 'zod';
+import { ProjectorService } from './projector/projector.service.js';
 import { SessionProjectorModule } from './session-projector.module.js';
+import { UnfolderService } from './unfolder/unfolder.service.js';
 
 const service = 'session-projector';
 
-const configSchema = z.object({
-  NATS_URL: commonConfig.NATS_URL,
+const configShape = {
   DATABASE_URL: z.string('expected the address of PostgreSQL, postgres://user:password@host:port/database'),
   /** Whether it brings the schema up to date itself; false where a job does it before the rollout. */
   JETLOOP_MIGRATE: z
     .enum(['true', 'false'])
     .default('true')
     .transform((value) => value === 'true'),
-});
+};
 
-await runMain(service, async (logger) => {
-  const config = loadConfig(configSchema);
-  const bus = await Bus.connect({ url: config.NATS_URL, name: service });
-  await checkTopology(bus);
-  const running = await startFollowerService({
-    bus,
-    module: SessionProjectorModule.register({ databaseUrl: config.DATABASE_URL, migrate: config.JETLOOP_MIGRATE }),
-    logger: nestLogger(logger),
-  });
-  return {
-    stop: async () => {
-      await running.stop();
-      await bus.close();
-    },
-  };
-});
+await runService(service, configShape, (config, { logger }) =>
+  overNats({ url: config.NATS_URL, name: service }, async (bus) => {
+    const module = SessionProjectorModule.register({
+      databaseUrl: config.DATABASE_URL,
+      migrate: config.JETLOOP_MIGRATE,
+    });
+    const running = await startFollowerService({ bus, module, logger });
+    const projector = running.context.get(ProjectorService);
+    const unfolder = running.context.get(UnfolderService);
+    const readiness = () => ({
+      ...running.readiness(),
+      // A standby is ready: it takes over within seconds.
+      projector: ['standby', 'projecting'].includes(projector.state().status),
+      unfolder: unfolder.state().status === 'unfolding',
+    });
+    return { ...running, readiness };
+  }),
+);

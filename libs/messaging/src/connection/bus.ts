@@ -1,4 +1,4 @@
-import type { NatsConnection } from 'nats';
+import { Events, type NatsConnection } from 'nats';
 import { connectToNats, type ConnectOptions } from './connect.js';
 import { Publisher } from './publisher.js';
 
@@ -20,8 +20,11 @@ const API_TIMEOUT_MS = 5_000;
 export class Bus {
   readonly publisher: Publisher;
 
+  private up = true;
+
   private constructor(readonly nats: NatsConnection) {
     this.publisher = new Publisher(nats);
+    void this.followStatus();
   }
 
   static async connect(options: ConnectOptions): Promise<Bus> {
@@ -31,6 +34,11 @@ export class Bus {
   /** Largest message (bytes, headers included) that the server takes. */
   get maxPayload(): number {
     return this.nats.info?.max_payload ?? 1_048_576;
+  }
+
+  /** Whether the connection is up at this moment; it reconnects for ever. */
+  get isConnected(): boolean {
+    return this.up;
   }
 
   get serverVersion(): string {
@@ -53,5 +61,13 @@ export class Bus {
   async close(): Promise<void> {
     this.publisher.close();
     if (!this.nats.isClosed()) await this.nats.drain();
+  }
+
+  private async followStatus(): Promise<void> {
+    for await (const { type } of this.nats.status()) {
+      if (type === Events.Disconnect) this.up = false;
+      if (type === Events.Reconnect) this.up = true;
+    }
+    this.up = false;
   }
 }

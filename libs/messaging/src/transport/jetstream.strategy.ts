@@ -28,6 +28,8 @@ export interface JetStreamStrategyOptions {
   readonly ackWaitMs?: number;
   /** Milliseconds that a command delivered 8 times must be old to be given up; default 120,000. */
   readonly parkAfterMs?: number;
+  /** Told how each message was settled, and after how many milliseconds. */
+  readonly observe?: (outcome: 'done' | 'retried' | 'dead', milliseconds: number) => void;
   /** Milliseconds that work may take to end when the service stops; default 25,000. */
   readonly graceMs?: number;
 }
@@ -95,19 +97,24 @@ export class JetStreamStrategy extends Server implements CustomTransportStrategy
 
   private async process(message: PulledMessage, handler: MessageHandler): Promise<void> {
     const { ackWaitMs = 30_000, parkAfterMs = 120_000 } = this.options;
+    const started = performance.now();
+    let outcome: 'done' | 'retried' | 'dead' = 'done';
     const alive = setInterval(() => {
       message.working();
     }, ackWaitMs / 3);
     try {
       if (message.deliveries >= MAX_DELIVERIES && Date.now() - message.storedAt >= parkAfterMs) {
+        outcome = 'dead';
         await this.giveUp(message, 'parked', 'dead_lettered', `given up at delivery ${message.deliveries}`);
       } else {
         await this.run(message, handler);
       }
     } catch (error) {
+      outcome = error instanceof TerminalError ? 'dead' : 'retried';
       await this.failed(message, error);
     } finally {
       clearInterval(alive);
+      this.options.observe?.(outcome, performance.now() - started);
     }
   }
 

@@ -7,7 +7,9 @@ import {
   type Type,
 } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { Bus } from '../connection/bus.js';
 import { MessagingModule } from '../messaging.module.js';
+import { checkTopology } from '../topology/apply-topology.js';
 import { JetStreamStrategy, type JetStreamStrategyOptions } from './jetstream.strategy.js';
 
 export interface CommandServiceOptions extends JetStreamStrategyOptions {
@@ -17,9 +19,10 @@ export interface CommandServiceOptions extends JetStreamStrategyOptions {
 }
 
 export interface RunningService {
-  /** Ends work within the grace, releases the rest. The bus stays open: it is the caller's. */
+  /** Ends work within the grace, releases the rest. A bus that was handed in stays open. */
   stop(): Promise<void>;
-  isAlive(): boolean;
+  /** What the service needs, by name, and whether it has it now. */
+  readiness(): Readonly<Record<string, boolean>>;
 }
 
 @Module({})
@@ -27,20 +30,42 @@ class ServiceRoot {}
 
 /** Starts a Nest microservice that consumes the commands of one service from JetStream. */
 export async function startCommandService(options: CommandServiceOptions): Promise<RunningService> {
-  const { bus, module, logger } = options;
+  const { bus, logger } = options;
   const strategy = new JetStreamStrategy(options);
-  const root: DynamicModule = { module: ServiceRoot, imports: [MessagingModule.forBus(bus), module] };
-  const app = await NestFactory.createMicroservice(root, { strategy, logger, abortOnError: false });
+  const app = await NestFactory.createMicroservice(rootOf(options), { strategy, logger, abortOnError: false });
   await app.listen();
-  return { stop: () => app.close(), isAlive: () => strategy.isAlive() };
+  return { stop: () => app.close(), readiness: () => ({ nats: bus.isConnected, consumer: strategy.isAlive() }) };
 }
 
 /** Starts a Nest application that follows the journal on its own and takes no commands. */
 export async function startFollowerService(
   options: Pick<CommandServiceOptions, 'bus' | 'module' | 'logger'>,
-): Promise<{ readonly context: INestApplicationContext; stop(): Promise<void> }> {
-  const { bus, module, logger } = options;
-  const root: DynamicModule = { module: ServiceRoot, imports: [MessagingModule.forBus(bus), module] };
-  const context = await NestFactory.createApplicationContext(root, { logger, abortOnError: false });
-  return { context, stop: () => context.close() };
+): Promise<RunningService & { readonly context: INestApplicationContext }> {
+  const { bus, logger } = options;
+  const context = await NestFactory.createApplicationContext(rootOf(options), { logger, abortOnError: false });
+  return { context, stop: () => context.close(), readiness: () => ({ nats: bus.isConnected }) };
+}
+
+/** Connects, checks the topology, runs `start` over the connection, and closes the connection after it. */
+export async function overNats<R extends RunningService>(
+  { url, name }: { readonly url: string; readonly name: string },
+  start: (bus: Bus) => Promise<R>,
+): Promise<R> {
+  const bus = await Bus.connect({ url, name });
+  try {
+    await checkTopology(bus);
+    const running = await start(bus);
+    const stop = async () => {
+      await running.stop();
+      await bus.close();
+    };
+    return { ...running, stop };
+  } catch (error) {
+    await bus.close();
+    throw error;
+  }
+}
+
+function rootOf({ bus, module }: Pick<CommandServiceOptions, 'bus' | 'module'>): DynamicModule {
+  return { module: ServiceRoot, imports: [MessagingModule.forBus(bus), module] };
 }

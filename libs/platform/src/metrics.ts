@@ -1,0 +1,36 @@
+import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
+
+/** How a command ended, as the transport sees it. */
+export type CommandOutcome = 'done' | 'retried' | 'dead';
+
+const SECONDS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30, 120];
+
+/** The metrics of one service process: what Node tells of itself, and what became of its commands. */
+export class ServiceMetrics {
+  readonly registry = new Registry();
+  private readonly commands: Counter<'outcome'>;
+  private readonly durations: Histogram;
+
+  constructor(service: string) {
+    this.registry.setDefaultLabels({ service });
+    collectDefaultMetrics({ register: this.registry });
+    this.commands = new Counter({
+      name: 'jetloop_commands_total',
+      help: 'Commands settled, by what became of them.',
+      labelNames: ['outcome'],
+      registers: [this.registry],
+    });
+    this.durations = new Histogram({
+      name: 'jetloop_command_duration_seconds',
+      help: 'Seconds from the delivery of a command to its settlement.',
+      buckets: SECONDS,
+      registers: [this.registry],
+    });
+  }
+
+  /** Counts a settled command. */
+  readonly observe = (outcome: CommandOutcome, milliseconds: number): void => {
+    this.commands.inc({ outcome });
+    this.durations.observe(milliseconds / 1_000);
+  };
+}
