@@ -1,11 +1,15 @@
-import type { AgentSpec, CallerCommand, Outcome, OutcomeCode, SessionEvent, Source } from '@jetloop/contracts';
+import type { AgentSpec, CallerCommand, Outcome, OutcomeCode, SessionEvent } from '@jetloop/contracts';
 import type { DirectDecision } from './decide.js';
+import { approvalDecided } from './approval.js';
 import { digestOf } from './digest.js';
+import { openCalls } from './evolve.js';
 import type { DecisionContext } from './next.js';
 import type { SessionState } from './state.js';
 
 type Create = Extract<CallerCommand, { kind: 'create' }>;
 type Prompt = Extract<CallerCommand, { kind: 'prompt' }>;
+/** What a message is accepted from. */
+type Message = Pick<Prompt, 'messageId' | 'content' | 'source'> & { readonly output?: Prompt['output'] };
 type Cancel = Extract<CallerCommand, { kind: 'cancel' }>;
 
 /** `create` after the shell looked up the agent and checked the workspace. */
@@ -22,22 +26,25 @@ export function decideCaller(
 ): DirectDecision {
   if (command.kind === 'create') return create(state, command);
   if (!state) return refused('not_found', 'There is no session of this id: create it first.');
-  if (command.kind === 'cancel') return cancel(state, command, context);
-  if (state.status === 'closed') return refused('closed', 'The session is closed: only a fork is accepted.');
+  const isClosed = state.status === 'closed' || state.turn?.cancelling?.closes !== undefined;
+  if (isClosed && !isKnown(state, command)) return refused('closed', 'The session is closed: only a fork is accepted.');
   switch (command.kind) {
+    case 'cancel':
+      return cancel(state, command, context);
     case 'prompt':
       return prompt(state, command);
     case 'steer':
+      return accept(state, command, state.turn ? 'step' : 'turn');
     case 'inject':
-    case 'approval.decide':
-    case 'resume':
+      return accept(state, command, 'inject');
     case 'close':
+      return close(state, command);
+    case 'approval.decide':
+      return decideApproval(state, command);
+    case 'resume':
     case 'fork':
     case 'set-mode':
-      return refused(
-        'invalid',
-        `The command ${command.kind} is not supported by this version: expected create, prompt or cancel.`,
-      );
+      return refused('invalid', `The command ${command.kind} is not supported by this version.`);
   }
 }
 
@@ -51,33 +58,81 @@ function create(state: SessionState | undefined, command: ResolvedCreate): Direc
     type: 'session.created',
     data: { agent, source: 'startup', workspace, ...(labels ? { labels } : {}), ...(parent ? { parent } : {}) },
   };
-  const queued = command.prompt ? [queuedPrompt(command.prompt)] : [];
-  return { events: [created, ...queued], outcome: { status: 'accepted', sequence: 0 } };
+  const first = command.prompt ? [queued(command.prompt, 'turn')] : [];
+  return { events: [created, ...first], outcome: { status: 'accepted', sequence: 0 } };
 }
 
 function prompt(state: SessionState, command: Prompt): DirectDecision {
-  const known = state.messages.get(command.messageId);
-  if (known) {
-    if (known.digest === digestOf(command.content)) return accepted(known.sequence);
-    return refused(
-      'conflict',
-      `The message id ${command.messageId} was used before with other content: a new message needs a new id.`,
-    );
-  }
   const { turn } = state;
-  if (command.whenBusy === 'reject' && (turn !== undefined || state.queue.length > 0)) {
+  const isNew = !state.messages.has(command.messageId);
+  if (isNew && command.whenBusy === 'reject' && (turn !== undefined || state.queue.length > 0)) {
     return refused(
       'busy',
       'A turn is running: wait for its end, or send the prompt with whenBusy "queue" or "interrupt".',
     );
   }
+  const interrupts = command.whenBusy === 'interrupt' && turn && !turn.cancelling ? turn.turn : undefined;
+  const decision = accept(state, command, 'turn', interrupts);
+  if (interrupts === undefined || !('events' in decision)) return decision;
+  const data = { turn: interrupts, reason: 'interrupted by a new prompt', by: command.actor };
+  return { ...decision, events: [...decision.events, { type: 'turn.cancelling', data }] };
+}
+
+/** Durable acceptance of a message, once: the same id with the same content gets the same answer. */
+function accept(
+  state: SessionState,
+  message: Message,
+  lane: 'turn' | 'step' | 'inject',
+  interrupts?: number,
+): DirectDecision {
+  const known = state.messages.get(message.messageId);
+  if (!known) {
+    const outcome: Outcome = { status: 'accepted', sequence: state.nextSequence };
+    return { events: [queued(message, lane, interrupts)], outcome };
+  }
+  if (known.digest === digestOf(message.content)) return accepted(known.sequence);
+  return refused(
+    'conflict',
+    `The message id ${message.messageId} was used before with other content: a new message needs a new id.`,
+  );
+}
+
+/** A message that was accepted before the session closed keeps its answer. */
+function isKnown(state: SessionState, command: Exclude<CallerCommand, Create>): boolean {
+  return 'messageId' in command && state.messages.has(command.messageId);
+}
+
+/** One commit that begins with `turn.cancelling` when a turn is open, and bars further acceptance. */
+function close(state: SessionState, { reason, actor }: Extract<CallerCommand, { kind: 'close' }>): DirectDecision {
+  const { turn } = state;
   const outcome: Outcome = { status: 'accepted', sequence: state.nextSequence };
-  if (command.whenBusy !== 'interrupt' || !turn || turn.cancelling) return { events: [queuedPrompt(command)], outcome };
-  const cancelling: SessionEvent = {
-    type: 'turn.cancelling',
-    data: { turn: turn.turn, reason: 'interrupted by a new prompt', by: command.actor },
+  const inTurn = new Set(turn?.phase.at === 'prompts' ? turn.phase.pending : []);
+  const discarded = state.queue
+    .filter(({ messageId }) => !inTurn.has(messageId))
+    .map(({ messageId }): SessionEvent => ({ type: 'message.discarded', data: { messageId, reason: 'closed' } }));
+  if (!turn) return { events: [...discarded, { type: 'session.closed', data: { reason } }], outcome };
+  const data = { turn: turn.turn, reason: 'closed', by: actor, closes: reason };
+  return { events: [{ type: 'turn.cancelling', data }, ...discarded], outcome };
+}
+
+/** Exactly one outcome stands; deciding alike again is harmless, otherwise it came too late. */
+function decideApproval(
+  state: SessionState,
+  command: Extract<CallerCommand, { kind: 'approval.decide' }>,
+): DirectDecision {
+  const { approvalId, outcome, note, actor } = command;
+  const known = state.approvals.get(approvalId);
+  if (!known) return refused('not_found', `There is no approval ${approvalId} in this session.`);
+  if (known.outcome === outcome) return accepted(known.sequence);
+  if (known.outcome) return refused('stale', `The approval ${approvalId} was decided before: ${known.outcome}.`);
+  const call = openCalls(state).find(({ approval }) => approval?.approvalId === approvalId);
+  if (!state.turn || !call || state.turn.cancelling)
+    return refused('stale', `The turn of approval ${approvalId} is over.`);
+  const verdict = { outcome, by: actor, ...(note === undefined ? {} : { note }) };
+  return {
+    events: approvalDecided(state.turn, call, verdict),
+    outcome: { status: 'accepted', sequence: state.nextSequence },
   };
-  return { events: [queuedPrompt(command, turn.turn), cancelling], outcome };
 }
 
 /** Affects the turn and the queued messages that began at or before `asOf`; on an idle session it does nothing. */
@@ -101,20 +156,18 @@ function cancel(state: SessionState, command: Cancel, context: DecisionContext):
   return events.length > 0 ? { events, outcome: { status: 'accepted', sequence: state.nextSequence } } : accepted(null);
 }
 
-function queuedPrompt(
-  message: Pick<Prompt, 'messageId' | 'content' | 'source' | 'output'>,
-  interrupts?: number,
-): SessionEvent {
-  const source: Source = message.source ?? { kind: 'user' };
+function queued(message: Message, lane: 'turn' | 'step' | 'inject', interrupts?: number): SessionEvent {
+  const { messageId, content, output } = message;
+  const source = message.source ?? { kind: lane === 'inject' ? ('caller' as const) : ('user' as const) };
   return {
     type: 'message.queued',
     data: {
-      messageId: message.messageId,
-      lane: 'turn',
-      content: message.content,
+      messageId,
+      lane,
+      content,
       source,
       ...(interrupts === undefined ? {} : { interrupts }),
-      ...(message.output ? { output: message.output } : {}),
+      ...(output ? { output } : {}),
     },
   };
 }

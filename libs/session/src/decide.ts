@@ -2,9 +2,10 @@ import type { CallerCommand, Commit, Outcome, Reply, SessionEvent, Timer } from 
 import { EVENT_VERSION, type RecordedEvent } from '@jetloop/contracts';
 import { decideCaller, type ResolvedCreate } from './decide-caller.js';
 import { decideReply } from './decide-reply.js';
-import { evolve, type EventContext } from './evolve.js';
+import { approvalDecided } from './approval.js';
+import { evolve, openCalls, type EventContext } from './evolve.js';
 import { endCutTurn, nextEvents, type DecisionContext } from './next.js';
-import { awaitedWork, deferralTimer } from './outstanding.js';
+import { approvalTimer, awaitedWork, deferralTimer } from './outstanding.js';
 import type { SessionState } from './state.js';
 
 /** What comes to a session. `create` carries the agent spec and workspace that the shell resolved. */
@@ -94,7 +95,7 @@ function directDecision(
     case 'caller':
       return decideCaller(state, command.command, context);
     case 'worker':
-      return state ? decideReply(state, command.reply) : { kind: 'late' };
+      return state ? decideReply(state, command.reply, context) : { kind: 'late' };
     case 'timer':
       return state ? decideTimer(state, command.timer) : { kind: 'due' };
   }
@@ -104,6 +105,10 @@ function directDecision(
 function decideTimer(state: SessionState, timer: Timer): DirectDecision {
   const { turn } = state;
   if (turn?.cancelling && timer.name === `cancel-${turn.turn}`) return { events: endCutTurn(state, turn) };
+  const asked = openCalls(state).find(({ approval }) => approval && approvalTimer(approval.approvalId) === timer.name);
+  if (turn && asked?.approval && !asked.approval.outcome && !turn.cancelling) {
+    return { events: approvalDecided(turn, asked, { outcome: 'expired', by: 'timer' }) };
+  }
   const work = awaitedWork(state).find(
     ({ command }) => turn && deferralTimer(turn, command.what, command.attempt) === timer.name,
   );

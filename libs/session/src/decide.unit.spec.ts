@@ -267,6 +267,134 @@ describe('policies', () => {
   });
 });
 
+describe('steering and injections', () => {
+  it('steering during a tool joins before that step ends, and the turn goes on for it', () => {
+    const session = given().create();
+    session.prompt('go');
+    session.steer('mind the tests');
+    session.modelSays({ text: 'all done' });
+    expect(session.types().slice(-4)).toEqual(['assistant.message', 'steering.message', 'step.end', 'step.start']);
+    session.modelSays({ text: 'minded' });
+    expect(session.data('turn.end')).toMatchObject([{ turn: 1, reason: { kind: 'completed' } }]);
+  });
+
+  it('steering passes the seam of prompts, and a block keeps it out', () => {
+    const session = given().create();
+    session.prompt('go');
+    session.seams.add('prompt-submit');
+    session.steer('drop it all');
+    session.modelSays({ text: 'done' });
+    const [what = ''] = session.outstandingNames();
+    expect(what).toMatch(/^hook\.prompt-submit\./);
+    session.policyAnswers(what, { decision: 'block', policy: 'guard', reason: 'no' });
+    expect(session.data('steering.message')).toEqual([]);
+    expect(session.data('turn.end')).toMatchObject([{ reason: { kind: 'completed' } }]);
+  });
+
+  it('steering while idle is a prompt; an injection while idle is a turn without a model call', () => {
+    const session = given().create();
+    session.inject('the build is green');
+    expect(session.types().slice(-3)).toEqual(['turn.start', 'context.message', 'turn.end']);
+    expect(session.data('context.message')).toMatchObject([{ source: { kind: 'caller' } }]);
+    session.steer('go');
+    expect(session.data('user.message')).toMatchObject([{ turn: 2, content: [{ text: 'go' }] }]);
+  });
+
+  it('steering behind a cut answer waits for the next turn', () => {
+    const session = given().create();
+    session.prompt('go');
+    session.steer('mind the tests');
+    session.modelSays({ text: 'half of', finishReason: 'max-tokens' });
+    expect(session.data('turn.end')).toMatchObject([{ reason: { kind: 'max-tokens' } }]);
+    expect(session.data('user.message')).toMatchObject([
+      { turn: 1 },
+      { turn: 2, content: [{ text: 'mind the tests' }] },
+    ]);
+  });
+});
+
+describe('close', () => {
+  it('on an idle session discards what is queued and bars what comes later', () => {
+    const session = given().create();
+    expect(session.close()).toMatchObject({ status: 'accepted' });
+    expect(session.prompt('late')).toMatchObject({ status: 'refused', code: 'closed' });
+    expect(session.types()).toEqual(['session.created', 'session.closed']);
+  });
+
+  it('in a turn cancels it first, and the session closes with its end', () => {
+    const session = given().create();
+    session.prompt('go');
+    session.prompt('next');
+    session.close('shift is over');
+    expect(session.types().slice(-2)).toEqual(['turn.cancelling', 'message.discarded']);
+    expect(session.prompt('late')).toMatchObject({ code: 'closed' });
+    session.timer('cancel-1');
+    expect(session.types().slice(-3)).toEqual(['step.end', 'turn.end', 'session.closed']);
+    expect(session.data('turn.end')).toEqual([{ turn: 1, reason: { kind: 'closed' } }]);
+    expect(session.data('session.closed')).toEqual([{ reason: 'shift is over' }]);
+  });
+});
+
+describe('approvals', () => {
+  const asking = () => {
+    const session = given().create({ tools: ['*'] });
+    session.seams.add('pre-tool');
+    session.prompt('go');
+    session.toolsAre('bash');
+    session.modelSays({ calls: [{ name: 'bash', arguments: '{"command":"deploy"}' }] });
+    session.policyAnswers('hook.pre-tool.0', {
+      decision: 'ask',
+      policy: 'careful',
+      question: 'Deploy?',
+      expiresInMs: 60_000,
+      context: [],
+    });
+    return session;
+  };
+
+  it('keep the call waiting, with a timer and nothing else outstanding; approved, it runs', () => {
+    const session = asking();
+    expect(session.outstandingNames()).toEqual(['approval-1-1-0']);
+    expect(session.approve('1-1-0', 'approved')).toMatchObject({ status: 'accepted' });
+    expect(session.outstandingNames()).toEqual(['tool.0']);
+    session.toolReturns(0, 'deployed');
+    expect(session.outstandingNames()).toEqual(['llm']);
+  });
+
+  it('rejected or expired give an error result that tells the model the truth', () => {
+    const rejected = asking();
+    rejected.approve('1-1-0', 'rejected', 'not on a Friday');
+    expect(rejected.data('tool.result')).toMatchObject([
+      { error: { code: 'rejected' }, content: [{ text: 'This call was rejected by ada: not on a Friday.' }] },
+    ]);
+    const expired = asking();
+    expired.timer('approval-1-1-0');
+    expect(expired.data('approval.decided')).toMatchObject([{ outcome: 'expired', by: 'timer' }]);
+    expect(expired.data('tool.result')).toMatchObject([{ error: { code: 'expired' } }]);
+  });
+
+  it('have one outcome: deciding alike again is harmless, deciding otherwise is stale', () => {
+    const session = asking();
+    const first = session.approve('1-1-0', 'approved');
+    expect(session.approve('1-1-0', 'approved')).toEqual({
+      status: 'accepted',
+      sequence: session.state?.approvals.get('1-1-0')?.sequence,
+    });
+    expect(first).toEqual(session.approve('1-1-0', 'approved'));
+    expect(session.approve('1-1-0', 'rejected')).toMatchObject({ status: 'refused', code: 'stale' });
+    expect(session.approve('9-9-9', 'approved')).toMatchObject({ status: 'refused', code: 'not_found' });
+    expect(session.data('approval.decided')).toHaveLength(1);
+  });
+
+  it('that are open when the turn is cancelled are cancelled with it', () => {
+    const session = asking();
+    session.cancel();
+    expect(session.data('approval.decided')).toMatchObject([{ outcome: 'cancelled' }]);
+    expect(session.types().slice(-3)).toEqual(['tool.result', 'step.end', 'turn.end']);
+    expect(session.approve('1-1-0', 'approved')).toMatchObject({ code: 'stale' });
+  });
+});
+
 describe('limits and budgets', () => {
   it.each([
     [0, 0],

@@ -64,6 +64,7 @@ function created(event: RecordedEvent & EventOf<'session.created'>, context: Eve
     turns: 0,
     queue: [],
     messages: new Map(),
+    approvals: new Map(),
     used: { tokens: 0, cost: 0 },
     causations: { current: new Set(), previous: new Set() },
   };
@@ -90,8 +91,11 @@ function apply(state: SessionState, event: RecordedEvent, context: EventContext)
       return startTurn(state, event, context);
     case 'turn.end':
       return endTurn(state);
-    case 'turn.cancelling':
-      return inTurn(state, event, (turn) => ({ ...turn, cancelling: { reason: event.data.reason, at: context.at } }));
+    case 'turn.cancelling': {
+      const { reason, closes } = event.data;
+      const cancelling = { reason, at: context.at, ...(closes === undefined ? {} : { closes }) };
+      return inTurn(state, event, (turn) => ({ ...turn, cancelling }));
+    }
     case 'turn.error': {
       const { step, error } = event.data;
       return inTurn(state, event, (turn) => ({ ...turn, failure: { step, code: error.code, message: error.message } }));
@@ -107,26 +111,19 @@ function apply(state: SessionState, event: RecordedEvent, context: EventContext)
         lastBlock: event.data.reason,
       }));
     case 'steering.message':
-      return withoutMessage(state, event.data.messageId);
+      return inTurn(withoutMessage(state, event.data.messageId), event, (turn) => ({ ...turn, steered: true }));
     case 'context.message':
       return withoutMessage(state, event.data.messageId);
     case 'step.start': {
       const step: StepState = { step: event.data.step, sequence: event.sequence, at: context.at };
-      return inTurn(state, event, (turn) => ({
-        ...turn,
-        steps: turn.steps + 1,
-        listed: true,
-        phase: { at: 'step', step },
-      }));
+      const phase = { at: 'step' as const, step };
+      return inTurn(state, event, (turn) => ({ ...turn, steps: turn.steps + 1, listed: true, steered: false, phase }));
     }
     case 'step.end':
-      return inTurn(state, event, (turn) => ({
-        ...turn,
-        phase: {
-          at: 'after-step',
-          hadCalls: turn.phase.at === 'step' && (turn.phase.step.answer?.calls.length ?? 0) > 0,
-        },
-      }));
+      return inTurn(state, event, (turn) => {
+        const hadCalls = turn.phase.at === 'step' && (turn.phase.step.answer?.calls.length ?? 0) > 0;
+        return { ...turn, phase: { at: 'after-step', goesOn: hadCalls || turn.steered } };
+      });
     case 'assistant.message':
       return answered(state, event);
     case 'tool.call': {
@@ -140,6 +137,25 @@ function apply(state: SessionState, event: RecordedEvent, context: EventContext)
         ...call,
         settled: { context: event.data.context ?? [] },
       }));
+    case 'approval.requested': {
+      const { approvalId, callId, expiresAt } = event.data;
+      const approvals = new Map(state.approvals).set(approvalId, { sequence: event.sequence });
+      const n = openCalls(state).find(
+        (call) => call.callId === callId && call.decided?.decision === 'ask' && !call.approval,
+      )?.n;
+      return inCall({ ...state, approvals }, event, n ?? -1, (call) => ({
+        ...call,
+        approval: { approvalId, expiresAt },
+      }));
+    }
+    case 'approval.decided': {
+      const { approvalId, outcome } = event.data;
+      const approvals = new Map(state.approvals).set(approvalId, { outcome, sequence: event.sequence });
+      const call = openCalls(state).find(({ approval }) => approval?.approvalId === approvalId);
+      if (!call?.approval) throw new BrokenLogError(event, `no open call waits for approval ${approvalId}`);
+      const approval = { ...call.approval, outcome, decidedAt: context.at };
+      return inCall({ ...state, approvals }, event, call.n, (waiting) => ({ ...waiting, approval }));
+    }
     case 'work.deferred': {
       const { what, attempt, until, attempts } = event.data;
       return inTurn(state, event, (turn) => ({
@@ -152,8 +168,6 @@ function apply(state: SessionState, event: RecordedEvent, context: EventContext)
     case 'session.resumed':
     case 'session.mode':
     case 'policy.decided':
-    case 'approval.requested':
-    case 'approval.decided':
     case 'compaction.start':
     case 'compaction.summary':
     case 'compaction.end':
@@ -161,6 +175,12 @@ function apply(state: SessionState, event: RecordedEvent, context: EventContext)
     case 'harness.raw':
       return state;
   }
+}
+
+/** The calls of the open step, in call order. */
+export function openCalls(state: SessionState): readonly CallState[] {
+  const phase = state.turn?.phase;
+  return phase?.at === 'step' ? (phase.step.answer?.calls ?? []) : [];
 }
 
 /** The step that work of the open turn belongs to: the open one, or the one about to begin; 0 while prompts are submitted. */
@@ -190,6 +210,8 @@ function startTurn(
     allowed: 0,
     steps: 0,
     calls: 0,
+    isInjection: event.data.trigger.kind === 'injection',
+    steered: false,
     listed: false,
     deferrals: [],
     sawMaxTokens: false,

@@ -1,7 +1,8 @@
-import type { Seam, SessionEvent, TurnEnd } from '@jetloop/contracts';
+import type { FinishReason, Seam, SessionEvent, TurnEnd } from '@jetloop/contracts';
 import { settledWithError, toolCall } from './call-events.js';
 import { currentGroup, isRunnable } from './groups.js';
 import { awaitedWork, delaysCancel } from './outstanding.js';
+import { joined, joining } from './joining.js';
 import { wantsToolList } from './tool-list.js';
 import type { CallState, SessionState, StepState, TurnState } from './state.js';
 
@@ -25,11 +26,11 @@ export function nextEvents(state: SessionState, context: DecisionContext): Sessi
     case 'prompts':
       return submitPrompts(state, turn, turn.phase.pending, context);
     case 'between-steps':
-      return beginStep(state, turn);
+      return beginStep(state, turn, context);
     case 'step':
-      return insideStep(turn, turn.phase.step, context);
+      return insideStep(state, turn, turn.phase.step, context);
     case 'after-step':
-      return turn.phase.hadCalls && !isCut(turn) ? beginStep(state, turn) : [turnEnd(turn, endOf(turn))];
+      return goesOn(state, turn) ? beginStep(state, turn, context) : [turnEnd(turn, endOf(turn))];
   }
 }
 
@@ -37,12 +38,10 @@ export function nextEvents(state: SessionState, context: DecisionContext): Sessi
 export function endCutTurn(state: SessionState, turn: TurnState): SessionEvent[] {
   const events: SessionEvent[] = [];
   if (turn.phase.at === 'prompts' && turn.cancelling) {
+    const reason = turn.cancelling.closes === undefined ? ('cancelled' as const) : ('closed' as const);
     const queued = turn.phase.pending.filter((id) => state.queue.some((message) => message.messageId === id));
     events.push(
-      ...queued.map((messageId): SessionEvent => ({
-        type: 'message.discarded',
-        data: { messageId, reason: 'cancelled' },
-      })),
+      ...queued.map((messageId): SessionEvent => ({ type: 'message.discarded', data: { messageId, reason } })),
     );
   }
   if (turn.phase.at === 'step') {
@@ -53,19 +52,26 @@ export function endCutTurn(state: SessionState, turn: TurnState): SessionEvent[]
     for (const call of answer?.calls ?? []) {
       if (call.settled) continue;
       if (!call.decided) events.push(toolCall(turn, step, call, 'allow'));
+      if (call.approval && !call.approval.outcome) {
+        const { approvalId } = call.approval;
+        events.push({ type: 'approval.decided', data: { approvalId, outcome: 'cancelled', by: 'loop-orchestrator' } });
+      }
       events.push(settledWithError(turn, step, call, error));
     }
     events.push({ type: 'step.end', data: { turn: turn.turn, step } });
   }
   events.push(turnEnd(turn, endOf(turn)));
+  const closes = turn.cancelling?.closes;
+  if (closes !== undefined) events.push({ type: 'session.closed', data: { reason: closes } });
   return events;
 }
 
 function startTurn(state: SessionState): SessionEvent[] {
-  const messages = state.queue.filter((message) => message.lane === 'turn');
+  const prompts = state.queue.filter((message) => message.lane === 'turn');
+  const messages = prompts.length > 0 ? prompts : state.queue.filter((message) => message.lane === 'inject');
   const [first] = messages;
   if (state.status !== 'open' || !first) return [];
-  const trigger = { kind: 'message' as const, source: first.source };
+  const trigger = { kind: prompts.length > 0 ? ('message' as const) : ('injection' as const), source: first.source };
   const messageIds = messages.map((message) => message.messageId);
   return [{ type: 'turn.start', data: { turn: state.turns + 1, trigger, messageIds } }];
 }
@@ -77,39 +83,56 @@ function submitPrompts(
   context: DecisionContext,
 ): SessionEvent[] {
   if (context.seams.has('prompt-submit')) return [];
-  return pending.flatMap((messageId): SessionEvent[] => {
+  return pending.flatMap((messageId) => {
     const message = state.queue.find((queued) => queued.messageId === messageId);
-    if (!message) return [];
-    return [
-      {
-        type: 'user.message',
-        data: { turn: turn.turn, messageId, content: [...message.content], source: message.source },
-      },
-    ];
+    return message ? [joined(turn, message)] : [];
   });
 }
 
-function beginStep(state: SessionState, turn: TurnState): SessionEvent[] {
+function beginStep(state: SessionState, turn: TurnState, context: DecisionContext): SessionEvent[] {
+  if (turn.isInjection && turn.allowed === 0 && turn.lastBlock === undefined) return [turnEnd(turn, endOf(turn))];
   if (turn.allowed === 0) return [turnEnd(turn, { kind: 'rejected', reason: turn.lastBlock ?? 'no prompt passed' })];
   if (turn.steps >= state.agent.limits.maxSteps) return [turnEnd(turn, { kind: 'max-steps' })];
   const budget = overBudget(state);
   if (budget === 'price_unknown') return [priceUnknown(turn)];
   if (budget) return [turnEnd(turn, { kind: 'budget-exceeded' })];
+  const steering = joining(state);
+  if (steering.length > 0)
+    return context.seams.has('prompt-submit') ? [] : steering.map((message) => joined(turn, message));
   if (wantsToolList(state, turn)) return [];
   return [{ type: 'step.start', data: { turn: turn.turn, step: turn.steps + 1 } }];
 }
 
-function insideStep(turn: TurnState, step: StepState, context: DecisionContext): SessionEvent[] {
+function insideStep(state: SessionState, turn: TurnState, step: StepState, context: DecisionContext): SessionEvent[] {
   if (!step.answer) return [];
   const { calls, finishReason } = step.answer;
   const group = currentGroup(calls);
-  if (!group) return [{ type: 'step.end', data: { turn: turn.turn, step: step.step } }];
-  if (finishReason === 'max-tokens' || finishReason === 'content-filter' || finishReason === 'aborted') {
+  if (!group) return endStep(state, turn, step, context);
+  if (isCutShort(finishReason)) {
     const text = `This call was not run: the answer that holds it ended early (${finishReason}).`;
     return calls.flatMap((call) => refuseCall(turn, step, call, { name: 'NotRun', code: 'not_run', text }));
   }
   const undecided = group.find((call) => call.decided === undefined);
   return undecided ? decideCall(turn, step, undecided, context) : [];
+}
+
+/** Steering that arrived meanwhile joins before the step ends; behind a cut answer it waits for the next turn. */
+function endStep(state: SessionState, turn: TurnState, step: StepState, context: DecisionContext): SessionEvent[] {
+  const steering = isCut(turn) ? [] : joining(state);
+  if (steering.length > 0 && context.seams.has('prompt-submit')) return [];
+  return [
+    ...steering.map((message) => joined(turn, message)),
+    { type: 'step.end', data: { turn: turn.turn, step: step.step } },
+  ];
+}
+
+function isCutShort(finishReason: FinishReason): boolean {
+  return finishReason === 'max-tokens' || finishReason === 'content-filter' || finishReason === 'aborted';
+}
+
+function goesOn(state: SessionState, turn: TurnState): boolean {
+  if (turn.phase.at !== 'after-step' || isCut(turn)) return false;
+  return turn.phase.goesOn || joining(state).length > 0;
 }
 
 function decideCall(turn: TurnState, step: StepState, call: CallState, context: DecisionContext): SessionEvent[] {
@@ -157,6 +180,7 @@ function isCut(turn: TurnState): boolean {
 
 /** Precedence of spec 2.4. */
 function endOf(turn: TurnState): TurnEnd {
+  if (turn.cancelling?.closes !== undefined) return { kind: 'closed' };
   if (turn.cancelling) return { kind: 'aborted', reason: turn.cancelling.reason };
   if (turn.failure) return { kind: 'error', ...turn.failure };
   if (turn.sawRefusal) return { kind: 'refused' };

@@ -1,6 +1,7 @@
 import type { AgentSpec, HookCommand, LlmCommand, SeamSubject, ToolCommand } from '@jetloop/contracts';
 import { currentGroup } from './groups.js';
-import { workStep } from './evolve.js';
+import { openCalls, workStep } from './evolve.js';
+import { joining } from './joining.js';
 import type { CallState, SessionState, StepState, TurnState } from './state.js';
 import { wantsToolList } from './tool-list.js';
 
@@ -45,11 +46,22 @@ export function outstanding(state: SessionState, now: string): Work[] {
       { kind: 'timer', name: `cancel-${turn.turn}`, dueAt },
     ];
   }
-  return awaitedWork(state).map((work): Work => {
+  const approvals = openCalls(state).flatMap(({ approval, settled }): Work[] =>
+    approval?.outcome === undefined && approval && !settled
+      ? [{ kind: 'timer', name: approvalTimer(approval.approvalId), dueAt: approval.expiresAt }]
+      : [],
+  );
+  const work = awaitedWork(state).map((work): Work => {
     const deferral = lastDeferral(turn, work.command.what);
     if (!deferral || deferral.until <= now) return work;
     return { kind: 'timer', name: deferralTimer(turn, work.command.what, work.command.attempt), dueAt: deferral.until };
   });
+  return [...work, ...approvals];
+}
+
+/** Name of the timer that ends an approval. */
+export function approvalTimer(approvalId: string): string {
+  return `approval-${approvalId}`;
 }
 
 /** Name of the timer that ends a deferral. */
@@ -66,7 +78,7 @@ export function awaitedWork(state: SessionState): AwaitedWork[] {
       return turn.phase.pending.slice(0, 1).flatMap((messageId) => promptHook(state, turn, messageId));
     case 'between-steps':
     case 'after-step':
-      return wantsToolList(state, turn) ? [toolList(state, turn)] : [];
+      return [...(wantsToolList(state, turn) ? [toolList(state, turn)] : []), ...joiningHook(state, turn)];
     case 'step':
       return stepWork(state, turn, turn.phase.step);
   }
@@ -79,7 +91,8 @@ export function delaysCancel(work: AwaitedWork): boolean {
 
 function stepWork(state: SessionState, turn: TurnState, step: StepState): AwaitedWork[] {
   if (!step.answer) return [llmCall(state, turn, step)];
-  const group = currentGroup(step.answer.calls) ?? [];
+  const group = currentGroup(step.answer.calls);
+  if (!group) return joiningHook(state, turn);
   const undecided = group.find((call) => call.decided === undefined);
   if (undecided) return preToolHook(state, turn, step, undecided);
   return group.flatMap((call) => runningCall(state, turn, step, call));
@@ -112,21 +125,27 @@ function toolList(state: SessionState, turn: TurnState): AwaitedWork {
   };
 }
 
+/** Allowed by the policies, or by a person whom they asked. */
+function mayRun({ decided, approval }: CallState): boolean {
+  return decided?.decision === 'allow' || approval?.outcome === 'approved';
+}
+
 function runningCall(state: SessionState, turn: TurnState, step: StepState, call: CallState): AwaitedWork[] {
-  if (call.settled || call.decided?.decision !== 'allow' || call.decided.effective === null) return [];
+  const { decided, approval } = call;
+  if (call.settled || !mayRun(call) || !decided?.effective) return [];
   const { agent } = state;
   return [
     {
       kind: 'tool',
       command: {
-        ...common(state, turn, `tool.${call.n}`, call.decided.at, agent.deadlines.tool),
-        upTo: call.decided.sequence,
+        ...common(state, turn, `tool.${call.n}`, approval?.decidedAt ?? decided.at, agent.deadlines.tool),
+        upTo: decided.sequence,
         op: 'call',
         n: call.n,
         callId: call.callId,
         effectId: `${state.tenant}.${state.session}.${turn.turn}.${step.step}.${call.n}`,
         name: call.name,
-        effective: call.decided.effective,
+        effective: decided.effective,
         workspace: state.workspace,
         readonly: agent.readonly,
         sandbox: agent.sandbox,
@@ -134,6 +153,13 @@ function runningCall(state: SessionState, turn: TurnState, step: StepState, call
       },
     },
   ];
+}
+
+/** Steering and injections pass the seam of prompts when they join, one after another. */
+function joiningHook(state: SessionState, turn: TurnState): AwaitedWork[] {
+  return joining(state)
+    .slice(0, 1)
+    .flatMap(({ messageId }) => promptHook(state, turn, messageId));
 }
 
 function promptHook(state: SessionState, turn: TurnState, messageId: string): AwaitedWork[] {

@@ -11,7 +11,9 @@ import type { SessionState } from './state.js';
 /** One thing that can happen to a session; what is not possible at that moment is skipped. */
 type Action =
   | { do: 'prompt'; text: string; whenBusy: 'queue' | 'interrupt' }
-  | { do: 'cancel' }
+  | { do: 'cancel' | 'close' }
+  | { do: 'steer' | 'inject'; text: string }
+  | { do: 'approval'; approve: boolean }
   | { do: 'timer' }
   | { do: 'answer'; pick: number; text: string; calls: string[]; cut: boolean; fails: boolean };
 
@@ -26,6 +28,8 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('cancel' as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('timer' as const) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('steer' as const, 'inject' as const), text: fc.string() }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('approval' as const), approve: fc.boolean() }) },
   {
     weight: 10,
     arbitrary: fc.record({
@@ -40,12 +44,28 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 );
 
 function play(session: SessionDriver, step: Action): void {
-  if (step.do === 'prompt') session.prompt(step.text || 'x', { whenBusy: step.whenBusy });
-  else if (step.do === 'cancel') session.cancel();
-  else if (step.do === 'timer') {
-    session.later(3_000);
-    for (const work of session.outstanding()) if (work.kind === 'timer') session.timer(work.name);
-  } else answer(session, step);
+  switch (step.do) {
+    case 'prompt':
+      session.prompt(step.text || 'x', { whenBusy: step.whenBusy });
+      return;
+    case 'steer':
+    case 'inject':
+      session[step.do](step.text || 'x');
+      return;
+    case 'cancel':
+    case 'close':
+      session[step.do]();
+      return;
+    case 'approval':
+      for (const id of session.openApprovals()) session.approve(id, step.approve ? 'approved' : 'rejected');
+      return;
+    case 'timer':
+      session.later(3_000);
+      for (const work of session.outstanding()) if (work.kind === 'timer') session.timer(work.name);
+      return;
+    case 'answer':
+      answer(session, step);
+  }
 }
 
 function answer(session: SessionDriver, { pick, text, calls, cut, fails }: Extract<Action, { do: 'answer' }>): void {
@@ -64,15 +84,22 @@ function answer(session: SessionDriver, { pick, text, calls, cut, fails }: Extra
   } else if (what.startsWith('tool.')) session.toolReturns(Number(what.slice(5)), text, fails);
   else if (fails) session.policyFails(what, text);
   else if (cut) session.policyAnswers(what, { decision: 'deny', policy: 'p', reason: text || 'no' });
+  else if (text.length % 3 === 0 && what.startsWith('hook.pre-tool'))
+    session.policyAnswers(what, { decision: 'ask', policy: 'p', context: [] });
   else session.policyAnswers(what, { decision: 'allow', policies: [], context: [] });
 }
 
 const sessions = fc
-  .record({ actions: fc.array(action, { minLength: 1, maxLength: 40 }), guarded: fc.boolean(), maxSteps: fc.nat(6) })
-  .map(({ actions, guarded, maxSteps }) => {
+  .record({
+    actions: fc.array(action, { minLength: 1, maxLength: 40 }),
+    guarded: fc.boolean(),
+    maxSteps: fc.nat(6),
+    closes: fc.boolean(),
+  })
+  .map(({ actions, guarded, maxSteps, closes }) => {
     const session = new SessionDriver().create({ tools: ['*'], limits: { maxSteps } });
     if (guarded) session.seams.add('prompt-submit').add('pre-tool');
-    for (const step of actions) play(session, step);
+    for (const [index, step] of actions.entries()) play(session, closes && index === 20 ? { do: 'close' } : step);
     return session;
   });
 
@@ -103,7 +130,7 @@ describe('a log', () => {
           expect(JSON.stringify(decide(there, next, envelope, context))).toBe(
             JSON.stringify(decide(here, next, envelope, context)),
           );
-          expect(there && outstanding(there, session.now)).toEqual(here && outstanding(here, session.now));
+          expect(there && outstanding(there, session.now)).toEqual(outstanding(here, session.now));
           const messages = (log: readonly Commit[]) =>
             JSON.stringify(deriveMessages(log.slice(0, index + 1).flatMap(({ events }) => events)));
           expect(messages(copy)).toBe(messages(session.log));
@@ -131,11 +158,18 @@ describe('a log', () => {
         const asked = new Set(session.data('tool.call').map(position));
         expect(results.filter((result) => !asked.has(result))).toEqual([]);
         if (!open) expect(asked.size).toBe(results.length);
-        const disposed = ['user.message', 'prompt.blocked', 'message.discarded']
+        const disposed = ['user.message', 'steering.message', 'context.message', 'prompt.blocked', 'message.discarded']
           .flatMap((type) => session.data(type))
-          .map((data) => (data as { messageId: string }).messageId);
+          .map((data) => (data as { messageId?: string }).messageId)
+          .filter((messageId) => messageId !== undefined);
         expect(new Set(disposed).size).toBe(disposed.length);
         expect(disposed.length + (session.state?.queue.length ?? 0)).toBe(count('message.queued'));
+        const approvals = (type: string) =>
+          session.data(type).map((data) => (data as { approvalId: string }).approvalId);
+        expect(new Set(approvals('approval.decided')).size).toBe(approvals('approval.decided').length);
+        if (!open) expect(approvals('approval.decided').sort()).toEqual(approvals('approval.requested').sort());
+        const closed = events.findIndex(({ type }) => type === 'session.closed');
+        if (closed >= 0) expect(closed).toBe(events.length - 1);
       }),
       { numRuns: 300 },
     );

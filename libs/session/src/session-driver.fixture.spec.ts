@@ -10,7 +10,7 @@ import {
   type ToolReply,
 } from '@jetloop/contracts';
 import { decide, type Decision, type SessionCommand } from './decide.js';
-import { applyCommit } from './evolve.js';
+import { applyCommit, openCalls } from './evolve.js';
 import { awaitedWork, outstanding, type AwaitedWork, type Work } from './outstanding.js';
 import type { SessionState } from './state.js';
 
@@ -66,6 +66,36 @@ export class SessionDriver {
       whenBusy: 'queue',
       ...more,
     });
+  }
+
+  steer(text: string): Outcome | undefined {
+    return this.message('steer', text);
+  }
+
+  inject(text: string): Outcome | undefined {
+    return this.message('inject', text);
+  }
+
+  close(reason = 'done'): Outcome | undefined {
+    return this.caller({ kind: 'close', commandId: this.id(), actor: 'ada', reason });
+  }
+
+  approve(approvalId: string, outcome: 'approved' | 'rejected', note?: string): Outcome | undefined {
+    return this.caller({
+      kind: 'approval.decide',
+      commandId: this.id(),
+      actor: 'ada',
+      approvalId,
+      outcome,
+      ...(note ? { note } : {}),
+    });
+  }
+
+  /** Ids of approvals that are open. */
+  openApprovals(): string[] {
+    return openCalls(this.requireState()).flatMap(({ approval, settled }) =>
+      approval && !approval.outcome && !settled ? [approval.approvalId] : [],
+    );
   }
 
   cancel(reason = 'cancelled'): Outcome | undefined {
@@ -186,6 +216,16 @@ export class SessionDriver {
       this.state = applyCommit(this.state, decision.commit);
     }
     return decision;
+  }
+
+  private message(kind: 'steer' | 'inject', text: string): Outcome | undefined {
+    const id = this.id();
+    return this.caller({ kind, commandId: id, actor: 'ada', messageId: `m-${id}`, content: [{ type: 'text', text }] });
+  }
+
+  private requireState(): SessionState {
+    if (!this.state) throw new Error('there is no session yet');
+    return this.state;
   }
 
   private hook(what: string, result: HookReply['result']): Decision {

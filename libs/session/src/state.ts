@@ -17,6 +17,15 @@ export interface ToolFacts {
   readonly idempotent: boolean;
 }
 
+/** A question to a person about one call. `outcome` is absent while it is open. */
+export interface ApprovalState {
+  readonly approvalId: string;
+  readonly expiresAt: string;
+  readonly outcome?: 'approved' | 'rejected' | 'expired' | 'cancelled';
+  /** RFC 3339: when it was decided. */
+  readonly decidedAt?: string;
+}
+
 /** A tool call of the model's answer, on its way from asked to settled. */
 export interface CallState {
   readonly n: number;
@@ -36,6 +45,8 @@ export interface CallState {
     readonly sequence: number;
     readonly at: string;
   };
+  /** Set by `approval.requested`: the call waits, or waited, for a person. */
+  readonly approval?: ApprovalState;
   /** Set by `tool.result`. */
   readonly settled?: { readonly context: readonly PolicyContext[] };
 }
@@ -53,7 +64,7 @@ export type TurnPhase =
   | { readonly at: 'prompts'; readonly pending: readonly string[] }
   | { readonly at: 'between-steps' }
   | { readonly at: 'step'; readonly step: StepState }
-  | { readonly at: 'after-step'; readonly hadCalls: boolean };
+  | { readonly at: 'after-step'; readonly goesOn: boolean };
 
 /** Work that a worker asked to be called again for. */
 export interface Deferral {
@@ -77,6 +88,10 @@ export interface TurnState {
   readonly steps: number;
   /** Calls recorded in this turn. */
   readonly calls: number;
+  /** Begun to inject context, with no model call of its own. */
+  readonly isInjection: boolean;
+  /** Steering joined since the last step began. */
+  readonly steered: boolean;
   /** The tool list was answered in this turn. */
   readonly listed: boolean;
   readonly deferrals: readonly Deferral[];
@@ -84,7 +99,8 @@ export interface TurnState {
   readonly sawRefusal: boolean;
   readonly output?: { schema: Record<string, unknown> };
   readonly failure?: { readonly step: number; readonly code: string; readonly message: string };
-  readonly cancelling?: { readonly reason: string; readonly at: string };
+  /** `closes`: the session closes with the turn. */
+  readonly cancelling?: { readonly reason: string; readonly at: string; readonly closes?: string };
 }
 
 /** Everything that decisions about a session need; derived from its events alone. */
@@ -103,6 +119,8 @@ export interface SessionState {
   readonly queue: readonly QueuedMessage[];
   /** Every message id ever accepted, with the digest of its content and the position that accepted it. */
   readonly messages: ReadonlyMap<string, { readonly digest: string; readonly sequence: number }>;
+  /** Every approval ever asked for, by its id, with what was decided and the position that decided it. */
+  readonly approvals: ReadonlyMap<string, { readonly outcome?: ApprovalState['outcome']; readonly sequence: number }>;
   readonly tools?: { readonly digest: string; readonly byName: ReadonlyMap<string, ToolFacts> };
   /** Tokens of all buckets and USD over all model calls; cost is null once a price was unknown. */
   readonly used: { readonly tokens: number; readonly cost: number | null };

@@ -4,6 +4,7 @@ import { ApiError, RetryableError, ServerUnreachableError, UnsupportedServerErro
 import { AuditQueryError } from '@jetloop/persistence';
 import { InfraError } from '@jetloop/testing';
 import { EXIT, type ExitCode } from './exit-code.js';
+import { InterruptedError } from './run/interrupted-error.js';
 import { UsageError } from './usage-error.js';
 
 /** Why a command did not do what it was asked for. */
@@ -36,6 +37,8 @@ export function failureOf(error: unknown): Failure {
       code: 'unavailable',
       message: `${error.message}\nDoes this NATS server carry Jetloop, and do its services run? They create the streams when they start.`,
     };
+  if (error instanceof InterruptedError)
+    return { exitCode: EXIT.otherEnd, code: 'interrupted', message: error.message };
   if (error instanceof UnsupportedServerError || error instanceof InfraError)
     return { exitCode: EXIT.infrastructure, code: 'unavailable', message: error.message };
   return {

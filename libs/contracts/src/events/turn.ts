@@ -26,7 +26,13 @@ export const turnEvents = {
     trigger: z.object({ kind: z.enum(['message', 'injection', 'continuation']), source: sourceSchema }),
     messageIds: z.array(z.string()),
   }),
-  'turn.cancelling': z.object({ turn, reason: z.string(), by: z.string() }),
+  'turn.cancelling': z.object({
+    turn,
+    reason: z.string(),
+    by: z.string(),
+    /** Set when the session closes with the turn: the reason of its `session.closed`. */
+    closes: z.string().optional(),
+  }),
   'turn.error': z.object({
     turn,
     step,

@@ -91,7 +91,6 @@ describe('a turn elsewhere than on a terminal', () => {
     const lines = shown([events.turnStart(), events.call(0, 'a', {}), events.result(0, 'x'), events.turnEnd()], {
       unicode: false,
     });
-    // eslint has no say here: all of it is ASCII.
     expect(lines.join('\n')).toMatch(/^[\x20-\x7e\n]*$/);
   });
 

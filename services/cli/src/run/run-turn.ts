@@ -1,7 +1,9 @@
 import { JetloopClient, type SessionEntry, type TurnOutcome } from '@jetloop/client';
+import type { LiveDelta, LiveTool } from '@jetloop/contracts';
 import { defaultAgent } from '../agent/default-agent.js';
 import type { CommandIo } from '../command-io.js';
 import { UsageError } from '../usage-error.js';
+import { cancelFirst } from './cancel-first.js';
 import type { RunPlan } from './run-plan.js';
 import { newSessionId } from './session-id.js';
 
@@ -9,8 +11,8 @@ import { newSessionId } from './session-id.js';
 export interface TurnListener {
   begin(session: string): void;
   event(entry: SessionEntry): void;
-  delta?: Parameters<typeof JetloopClient.prototype.live<'delta'>>[1];
-  output?: Parameters<typeof JetloopClient.prototype.live<'tool'>>[1];
+  delta?: (delta: LiveDelta) => void;
+  output?: (output: LiveTool) => void;
 }
 
 export interface RanTurn {
@@ -26,6 +28,9 @@ export async function runTurn(io: CommandIo, plan: RunPlan, natsUrl: string, lis
   const client = await JetloopClient.connect({ natsUrl, tenant: plan.tenant, actor: actorOf(io.env) });
   const session = plan.session ?? newSessionId();
   const gaveUp = new AbortController();
+  const giveUp = (why: unknown) => {
+    gaveUp.abort(why);
+  };
   const stops: (() => void)[] = [];
   try {
     const isKnown = plan.session !== undefined && (await client.exists(session));
@@ -33,13 +38,26 @@ export async function runTurn(io: CommandIo, plan: RunPlan, natsUrl: string, lis
       throw new UsageError(
         `The session ${session} exists and keeps its agent: leave --agent out, or choose another --session.`,
       );
-    if (listener.delta) stops.push(client.live(session, listener.delta, 'delta'));
-    if (listener.output) stops.push(client.live(session, listener.output, 'tool'));
-    listener.begin(session);
+    const { delta, output } = listener;
+    // Pieces may come before the answer to the command; a refused one begins nothing.
+    let hasBegun = false;
+    const begin = () => {
+      if (!hasBegun) listener.begin(session);
+      hasBegun = true;
+    };
+    const afterBegin =
+      <T>(show: (value: T) => void) =>
+      (value: T) => {
+        begin();
+        show(value);
+      };
+    if (delta) stops.push(client.live(session, afterBegin(delta), 'delta'));
+    if (output) stops.push(client.live(session, afterBegin(output), 'tool'));
     const { messageId, sequence } = isKnown
       ? await client.prompt(session, plan.prompt)
       : await create(client, session, plan);
-    stops.push(io.onInterrupt(cancelFirst(client, session, gaveUp)));
+    begin();
+    stops.push(io.onInterrupt(cancelFirst(client, session, giveUp)));
     const outcome = await client.turnOf(session, messageId, {
       from: sequence,
       signal: gaveUp.signal,
@@ -61,18 +79,6 @@ function create(client: JetloopClient, session: string, { agent, where, prompt }
     ...(where.workspace === undefined ? {} : { workspace: where.workspace }),
     prompt,
   });
-}
-
-function cancelFirst(client: JetloopClient, session: string, gaveUp: AbortController): () => void {
-  let presses = 0;
-  return () => {
-    presses += 1;
-    const giveUp = (why: unknown) => {
-      gaveUp.abort(why instanceof Error ? why : new Error('interrupted'));
-    };
-    if (presses > 1) giveUp(new Error('interrupted: the session may still be running'));
-    else client.cancel(session, { reason: 'interrupted by the user' }).catch(giveUp);
-  };
 }
 
 function actorOf(env: NodeJS.ProcessEnv): string {
