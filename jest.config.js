@@ -1,7 +1,9 @@
 const suite = (name, extra = {}) => ({
   displayName: name,
   rootDir: import.meta.dirname,
-  testMatch: [`<rootDir>/{libs,services,test}/**/*.${{ unit: 'unit', integration: 'int', e2e: 'e2e' }[name]}.spec.ts`],
+  testMatch: [
+    `<rootDir>/{libs,services,test}/**/*.${{ unit: 'unit', integration: 'int', e2e: 'e2e', recorded: 'rec' }[name]}.spec.ts`,
+  ],
   testPathIgnorePatterns: ['/node_modules/', '/dist/'],
   modulePathIgnorePatterns: ['/dist/'],
   extensionsToTreatAsEsm: ['.ts'],
@@ -26,5 +28,7 @@ const withAliases = (project) => ({
 export default {
   maxWorkers: 2,
   testTimeout: 60_000,
-  projects: [suite('unit'), suite('integration', onServers), suite('e2e', onServers)].map(withAliases),
+  projects: [suite('unit'), suite('integration', onServers), suite('e2e', onServers), suite('recorded')].map(
+    withAliases,
+  ),
 };

@@ -51,9 +51,7 @@ export function readOptions(args: readonly string[]): BenchOptions | 'help' {
   if (values.profile !== undefined && profile === undefined)
     throw new OptionsError(`--profile ${values.profile}: expected one of ${serviceNames.join(', ')}`);
   return {
-    sessions: (values.sessions ?? (quick ? '1,64' : '1,64,512'))
-      .split(',')
-      .map((one) => count('sessions', one, 2_000)),
+    sessions: (values.sessions ?? (quick ? '1,64' : '1,64,512')).split(',').map((one) => count('sessions', one, 2_000)),
     runs: count('runs', values.runs ?? (quick ? '1' : '3'), 20),
     syncs: syncsOf(values.sync ?? (quick ? 'default' : 'both')),
     policies: values.policies === true,

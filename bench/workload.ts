@@ -34,14 +34,20 @@ export const agent: AgentSpecInput = {
   tools: ['read_file'],
 };
 
-/** Policies in hook-policy's own process that look at every prompt and call and let them pass. */
+/** Policies in hook-policy's own process: one that looks at every prompt, one at every call; both let all of this pass. */
 export const policySet = {
   name: 'bench',
   policies: [
     {
-      name: 'bench-guard',
-      seams: ['prompt-submit', 'pre-tool'],
-      when: { any: [{ tool: 'remove' }, { prompt: { contains: 'DROP DATABASE' } }] },
+      name: 'no-drop-database',
+      seam: 'prompt-submit',
+      when: { prompt: { contains: 'DROP DATABASE' } },
+      decide: { block: 'Not here.' },
+    },
+    {
+      name: 'notes-only',
+      seam: 'pre-tool',
+      when: { tool: 'read_file', argument: { path: 'path', 'under-path': 'secrets' } },
       decide: { deny: 'Not here.' },
     },
   ],

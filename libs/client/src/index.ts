@@ -9,9 +9,12 @@ export {
   type ClientOptions,
   type ConnectOptions,
   type CreateOptions,
+  type DecideOptions,
   type EventsOptions,
+  type MessageOptions,
   type PromptContent,
   type PromptOptions,
   type TurnOptions,
 } from './jetloop-client.js';
 export type { LiveValues, StopListening } from './live/listen.js';
+export type { LastEvent, SessionSummary } from './sessions/list-sessions.js';

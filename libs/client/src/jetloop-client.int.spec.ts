@@ -78,6 +78,39 @@ describe('commands', () => {
     ]);
   });
 
+  it('sends steering and injections as messages with an id', async () => {
+    const received = decide('s-steer', () => ({ status: 'accepted', sequence: 4 }));
+    expect(await client.steer('s-steer', 'Left', { messageId: 'm1' })).toEqual({
+      session: 's-steer',
+      messageId: 'm1',
+      sequence: 4,
+    });
+    const { messageId } = await client.inject('s-steer', [{ type: 'text', text: 'A fact' }]);
+    expect(received).toMatchObject([
+      { kind: 'steer', messageId: 'm1', content: [{ type: 'text', text: 'Left' }] },
+      { kind: 'inject', messageId, content: [{ type: 'text', text: 'A fact' }] },
+    ]);
+    await expect(client.steer('s-steer', ' ')).rejects.toMatchObject({ code: 'invalid' });
+    await expect(client.inject('s-steer', 'x', { messageId: 'a.b' })).rejects.toMatchObject({ code: 'invalid' });
+    expect(received).toHaveLength(2);
+  });
+
+  it('closes a session, and decides approvals', async () => {
+    const received = decide('s-decide', (command) =>
+      command.kind === 'approval.decide' && command.outcome === 'approved'
+        ? { status: 'refused', code: 'stale', message: 'Decided before.' }
+        : { status: 'accepted', sequence: 9 },
+    );
+    expect(await client.closeSession('s-decide', { reason: 'done' })).toBe(9);
+    expect(await client.decideApproval('s-decide', 'a1', 'rejected', { note: 'no' })).toBe(9);
+    await expect(client.decideApproval('s-decide', 'a1', 'approved')).rejects.toMatchObject({ code: 'stale' });
+    expect(received).toMatchObject([
+      { kind: 'close', reason: 'done' },
+      { kind: 'approval.decide', approvalId: 'a1', outcome: 'rejected', note: 'no' },
+      { kind: 'approval.decide', approvalId: 'a1', outcome: 'approved' },
+    ]);
+  });
+
   it('throws a refusal with its code and when to try again', async () => {
     decide('s-refuse', () => ({ status: 'refused', code: 'full', message: 'Too much.', retryAfterMs: 250 }));
     await expect(client.cancel('s-refuse')).rejects.toMatchObject({
@@ -165,6 +198,30 @@ describe('events', () => {
     await expect(take(client.events('s-unknown'), 1)).rejects.toBeInstanceOf(SessionNotFoundError);
     expect(await client.exists('s-unknown')).toBe(false);
   });
+});
+
+it('lists the sessions of its tenant alone, the last active one first', async () => {
+  const own = await JetloopClient.connect({ natsUrl: servers.natsUrl, tenant: `${tenant}-list`, actor: 'tester' });
+  try {
+    expect(await own.sessions()).toEqual([]);
+    const of = (one: Commit): Commit => ({ ...one, tenant: `${tenant}-list` });
+    const journal = new Journal(bus);
+    const first = await journal.commit(of(commitOf('old', 0, 2)), 0);
+    await journal.commit(of(commitOf('old', 2, 3)), Number(first));
+    await journal.commit(of({ ...commitOf('new', 0, 1), at: new Date(5_000).toISOString() }), 0);
+    expect(await own.sessions()).toEqual([
+      { session: 'new', commits: 1, last: { sequence: 0, type: 'step.start', at: new Date(5_000).toISOString() } },
+      { session: 'old', commits: 2, last: { sequence: 4, type: 'step.start', at: new Date(2).toISOString() } },
+    ]);
+  } finally {
+    await own.close();
+  }
+});
+
+it('lists a session whose last commit is damaged without its end', async () => {
+  await bus.publisher.publish(subjects.log(tenant, 's-broken'), Buffer.from('no json'));
+  const found = (await client.sessions()).find(({ session }) => session === 's-broken');
+  expect(found).toEqual({ session: 's-broken', commits: 1, last: undefined });
 });
 
 it('passes live messages on and leaves out what does not fit', async () => {

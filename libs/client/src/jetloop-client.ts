@@ -14,6 +14,7 @@ import { readEvents } from './events/read-events.js';
 import type { SessionEntry } from './events/session-entry.js';
 import { TurnOfMessage, type TurnOutcome } from './events/turn-of-message.js';
 import { listen, type LiveValues, type StopListening } from './live/listen.js';
+import { listSessions, type SessionSummary } from './sessions/list-sessions.js';
 
 /** A prompt's content: text, or blocks. At most 256 KiB as JSON. */
 export type PromptContent = string | readonly InputBlock[];
@@ -43,11 +44,19 @@ export interface CreateOptions {
   readonly prompt?: PromptContent;
 }
 
-export interface PromptOptions {
-  /** Your id of the message; the same id with the same content is accepted once. Default: a new id. */
-  readonly messageId?: string;
+export interface PromptOptions extends MessageOptions {
   /** What happens while a turn runs. Default `queue`. */
   readonly whenBusy?: 'queue' | 'reject' | 'interrupt';
+}
+
+export interface MessageOptions {
+  /** Your id of the message; the same id with the same content is accepted once. Default: a new id. */
+  readonly messageId?: string;
+}
+
+export interface DecideOptions {
+  /** Why, for the audit; the model reads the note of a rejection. */
+  readonly note?: string;
 }
 
 export interface EventsOptions {
@@ -166,6 +175,65 @@ export class JetloopClient {
     return this.send(session, { ...this.envelope(), kind: 'cancel', reason, asOf: new Date().toISOString() });
   }
 
+  /**
+   * Says something to the open turn: the model reads it before its next step. Without an open turn it begins one, as a prompt does.
+   * @throws CommandRefusedError `invalid`, `too_large`, `not_found`, `closed`, `conflict` (the id with other content), `full`, `unavailable`
+   * @example
+   * await client.steer(session, 'Leave the changelog alone.');
+   */
+  steer(session: string, content: PromptContent, options: MessageOptions = {}): Promise<AcceptedMessage> {
+    return this.message('steer', session, content, options);
+  }
+
+  /**
+   * Adds context that a program knows and no person said: the model reads it before its next step. Without an open turn it
+   * begins one.
+   * @throws CommandRefusedError `invalid`, `too_large`, `not_found`, `closed`, `conflict` (the id with other content), `full`, `unavailable`
+   * @example
+   * await client.inject(session, 'The build of commit 3fa2 has failed.', { messageId: 'build-3fa2' });
+   */
+  inject(session: string, content: PromptContent, options: MessageOptions = {}): Promise<AcceptedMessage> {
+    return this.message('inject', session, content, options);
+  }
+
+  /**
+   * Closes a session for good: ends the open turn, discards what is queued, and nothing is accepted any more.
+   * @returns the sequence of the event that accepted it
+   * @throws CommandRefusedError `invalid`, `not_found`, `closed` (it is already), `full`, `unavailable`
+   * @example
+   * await client.closeSession(session, { reason: 'the ticket is done' });
+   */
+  closeSession(session: string, { reason = 'closed' }: { readonly reason?: string } = {}): Promise<number | null> {
+    return this.send(session, { ...this.envelope(), kind: 'close', reason });
+  }
+
+  /**
+   * Decides on a tool call that waits for approval. The first decision stands; to decide alike again changes nothing.
+   * @returns the sequence of the event that has the decision
+   * @throws CommandRefusedError `invalid`, `not_found`, `stale` (decided otherwise, expired, or the turn is over), `closed`, `full`, `unavailable`
+   * @example
+   * await client.decideApproval(session, approvalId, 'rejected', { note: 'Not on a Friday.' });
+   */
+  decideApproval(
+    session: string,
+    approvalId: string,
+    outcome: 'approved' | 'rejected',
+    { note }: DecideOptions = {},
+  ): Promise<number | null> {
+    const decision = { kind: 'approval.decide', approvalId, outcome, ...(note === undefined ? {} : { note }) } as const;
+    return this.send(session, { ...this.envelope(), ...decision });
+  }
+
+  /**
+   * The sessions of the tenant, the last active one first. It costs one small read a session.
+   * @throws ApiError, where the server has no journal
+   * @example
+   * for (const { session, last } of await client.sessions()) console.log(session, last?.at);
+   */
+  sessions(): Promise<SessionSummary[]> {
+    return listSessions(this.bus, this.options.tenant);
+  }
+
   /** Whether the session exists. */
   async exists(session: string): Promise<boolean> {
     return (await this.journal.last(this.options.tenant, token('session', session))) > 0;
@@ -209,9 +277,20 @@ export class JetloopClient {
     throw new Error(`The events of session ${session} ended before the turn of message ${messageId}`);
   }
 
-  /** Sends what is buffered, then closes the connection. */
+  /** Sends what is buffered, then closes the connection. Sessions go on: `closeSession` ends one. */
   close(): Promise<void> {
     return this.bus.close();
+  }
+
+  private async message(
+    kind: 'steer' | 'inject',
+    session: string,
+    content: PromptContent,
+    { messageId = randomUUID() }: MessageOptions,
+  ): Promise<AcceptedMessage> {
+    token('messageId', messageId);
+    const command = { ...this.envelope(), kind, messageId, content: checkContent(content) } as const;
+    return { session, messageId, sequence: (await this.send(session, command)) ?? 0 };
   }
 
   private async send(session: string, command: CallerCommandInput): Promise<number | null> {

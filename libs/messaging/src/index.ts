@@ -11,6 +11,8 @@ export type { ConnectOptions } from './connection/connect.js';
 export { Publisher } from './connection/publisher.js';
 export type { PubAck } from './connection/publisher.js';
 export { PublishRefusedError, PublishUnknownError, RetryableError, TerminalError } from './errors.js';
+export { checkFaults, faultPoint } from './fault/fault-point.js';
+export { FaultError } from './fault/parse-faults.js';
 export { EventsStream, LostRaceError } from './journal/events-stream.js';
 export type { JournalPosition, PublicEvent } from './journal/events-stream.js';
 export { DamagedSessionError, decodeCommit, Journal } from './journal/journal.js';

@@ -22,6 +22,8 @@ export const commonConfig = {
   NATS_URL: z.string('expected the address of NATS, nats://[user:password@]host:port'),
   /** Commands handled at once. */
   JETLOOP_SLOTS: z.coerce.number('expected a number').int().min(1).default(64),
+  /** Milliseconds after which an unacknowledged command is delivered again; the same for every service. */
+  JETLOOP_ACK_WAIT_MS: z.coerce.number('expected milliseconds').int().min(100).default(30_000),
   /** Port of `/live`, `/ready` and `/metrics`; absent: none of them. */
   JETLOOP_HTTP_PORT: z.coerce.number('expected a port').int().min(0).max(65_535).optional(),
   JETLOOP_HTTP_HOST: z.string().default('127.0.0.1'),

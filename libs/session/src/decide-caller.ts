@@ -1,5 +1,5 @@
 import type { AgentSpec, CallerCommand, Outcome, OutcomeCode, SessionEvent } from '@jetloop/contracts';
-import type { DirectDecision } from './decide.js';
+import type { DirectDecision } from './direct-decision.js';
 import { approvalDecided } from './approval.js';
 import { digestOf } from './digest.js';
 import { openCalls } from './evolve.js';

@@ -1,6 +1,6 @@
 import type { Attempt, LlmReply, Reply, SessionEvent, ToolReply } from '@jetloop/contracts';
 import { settledWithError } from './call-events.js';
-import type { DirectDecision } from './decide.js';
+import type { DirectDecision } from './direct-decision.js';
 import { failure } from './failure.js';
 import { hookAnswered } from './hook-answers.js';
 import { endCutTurn, type DecisionContext } from './next.js';

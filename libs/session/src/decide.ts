@@ -3,6 +3,8 @@ import { EVENT_VERSION, type RecordedEvent } from '@jetloop/contracts';
 import { decideCaller, type ResolvedCreate } from './decide-caller.js';
 import { decideReply } from './decide-reply.js';
 import { approvalDecided } from './approval.js';
+import { failureReply } from './failure-reply.js';
+import type { DirectDecision } from './direct-decision.js';
 import { evolve, openCalls, type EventContext } from './evolve.js';
 import { endCutTurn, nextEvents, type DecisionContext } from './next.js';
 import { approvalTimer, awaitedWork, deferralTimer } from './outstanding.js';
@@ -27,13 +29,6 @@ export interface CommandEnvelope {
  * (if any) whose time has come by it. */
 export type Decision =
   | { readonly kind: 'commit'; readonly commit: Commit; readonly outcome?: Outcome }
-  | { readonly kind: 'answered'; readonly outcome: Outcome }
-  | { readonly kind: 'late' }
-  | { readonly kind: 'due'; readonly commandId?: string };
-
-/** The events that a command itself makes; what follows from them is `nextEvents`. */
-export type DirectDecision =
-  | { readonly events: readonly SessionEvent[]; readonly outcome?: Outcome }
   | { readonly kind: 'answered'; readonly outcome: Outcome }
   | { readonly kind: 'late' }
   | { readonly kind: 'due'; readonly commandId?: string };
@@ -97,14 +92,20 @@ function directDecision(
     case 'worker':
       return state ? decideReply(state, command.reply, context) : { kind: 'late' };
     case 'timer':
-      return state ? decideTimer(state, command.timer) : { kind: 'due' };
+      return state ? decideTimer(state, command.timer, context) : { kind: 'due' };
   }
 }
 
 /** A timer that nobody awaits does nothing: timers are never cancelled, their names hold what they are for. */
-function decideTimer(state: SessionState, timer: Timer): DirectDecision {
+function decideTimer(state: SessionState, timer: Timer, context: DecisionContext): DirectDecision {
   const { turn } = state;
   if (turn?.cancelling && timer.name === `cancel-${turn.turn}`) return { events: endCutTurn(state, turn) };
+  const parked =
+    timer.name.startsWith('parked-') && awaitedWork(state).find(({ command }) => command.commandId === timer.work);
+  if (parked) {
+    const message = 'the answer of the worker could not be taken in and was given up';
+    return decideReply(state, failureReply(parked, 'dead_lettered', message), context);
+  }
   const asked = openCalls(state).find(({ approval }) => approval && approvalTimer(approval.approvalId) === timer.name);
   if (turn && asked?.approval && !asked.approval.outcome && !turn.cancelling) {
     return { events: approvalDecided(turn, asked, { outcome: 'expired', by: 'timer' }) };

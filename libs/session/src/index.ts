@@ -5,6 +5,7 @@ export { deriveMessages, orphanResults } from './derive-messages.js';
 export { digestOf } from './digest.js';
 export { applyCommit, evolve, BrokenLogError } from './evolve.js';
 export type { EventContext } from './evolve.js';
+export { failureReply } from './failure-reply.js';
 export { groupsOf, MAX_PARALLEL_CALLS } from './groups.js';
 export { nextEvents } from './next.js';
 export type { DecisionContext } from './next.js';

@@ -1,3 +1,6 @@
+export type { PlannedResponse, ResponseStep } from './provider/planned-response.js';
+export { startReplayServer } from './provider/start-replay-server.js';
+export type { ReplayedRequest, ReplayOptions, ReplayServer } from './provider/start-replay-server.js';
 export { startTestRun, type TestRun } from './run/start-test-run.js';
 export { testServers, type TestServers } from './run/test-servers.js';
 export type { Infra, InfraOptions, ServerOrigin } from './servers/infra.js';

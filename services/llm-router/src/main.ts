@@ -14,12 +14,13 @@ const configShape = {
 
 await runService(service, configShape, async (config, { logger, metrics }) => {
   const catalogue = parseCatalogue(await readFile(config.JETLOOP_MODELS, 'utf8'), config.JETLOOP_MODELS);
-  return overNats({ url: config.NATS_URL, name: service }, (bus) =>
+  return overNats({ url: config.NATS_URL, name: service, ackWaitMs: config.JETLOOP_ACK_WAIT_MS }, (bus) =>
     startCommandService({
       bus,
       service,
       module: LlmRouterModule.register({ catalogue }),
       slots: config.JETLOOP_SLOTS,
+      ackWaitMs: config.JETLOOP_ACK_WAIT_MS,
       graceMs: config.JETLOOP_GRACE_MS,
       observe: metrics.observe,
       logger,

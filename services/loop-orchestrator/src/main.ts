@@ -6,7 +6,7 @@ import { LoopOrchestratorModule } from './loop-orchestrator.module.js';
 const service = 'loop-orchestrator';
 
 await runService(service, configShape, (config, { logger, metrics }) =>
-  overNats({ url: config.NATS_URL, name: service }, (bus) =>
+  overNats({ url: config.NATS_URL, name: service, ackWaitMs: config.JETLOOP_ACK_WAIT_MS }, (bus) =>
     startCommandService({
       bus,
       service,
@@ -15,6 +15,7 @@ await runService(service, configShape, (config, { logger, metrics }) =>
         allowInlineAgents: config.JETLOOP_ALLOW_INLINE_AGENTS,
       }),
       slots: config.JETLOOP_SLOTS,
+      ackWaitMs: config.JETLOOP_ACK_WAIT_MS,
       graceMs: config.JETLOOP_GRACE_MS,
       observe: metrics.observe,
       logger,

@@ -17,7 +17,7 @@ const configShape = {
 };
 
 await runService(service, configShape, (config, { logger }) =>
-  overNats({ url: config.NATS_URL, name: service }, async (bus) => {
+  overNats({ url: config.NATS_URL, name: service, ackWaitMs: config.JETLOOP_ACK_WAIT_MS }, async (bus) => {
     const module = SessionProjectorModule.register({
       databaseUrl: config.DATABASE_URL,
       migrate: config.JETLOOP_MIGRATE,

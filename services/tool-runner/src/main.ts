@@ -11,12 +11,13 @@ const configShape = {
 };
 
 await runService(service, configShape, (config, { logger, metrics }) =>
-  overNats({ url: config.NATS_URL, name: service }, (bus) =>
+  overNats({ url: config.NATS_URL, name: service, ackWaitMs: config.JETLOOP_ACK_WAIT_MS }, (bus) =>
     startCommandService({
       bus,
       service,
       module: ToolRunnerModule.register({ workspaceRoots: config.JETLOOP_WORKSPACE_ROOTS }),
       slots: config.JETLOOP_SLOTS,
+      ackWaitMs: config.JETLOOP_ACK_WAIT_MS,
       graceMs: config.JETLOOP_GRACE_MS,
       observe: metrics.observe,
       logger,

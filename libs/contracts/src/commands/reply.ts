@@ -84,7 +84,13 @@ export const hookReplySchema = z.object({
 export type HookReply = z.infer<typeof hookReplySchema>;
 
 /** What a durable timer delivers. */
-export const timerSchema = z.object({ kind: z.literal('timer'), name: z.string(), dueAt: z.string() });
+export const timerSchema = z.object({
+  kind: z.literal('timer'),
+  name: z.string(),
+  dueAt: z.string(),
+  /** `parked-…` only: the id of the work whose reply was given up. */
+  work: z.string().optional(),
+});
 export type Timer = z.infer<typeof timerSchema>;
 
 /** The end of a child session, sent to its parent. */

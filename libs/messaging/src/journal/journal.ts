@@ -1,6 +1,7 @@
 import { assertEvent, isKnownEvent, parseCommit, subjects, type Commit } from '@jetloop/contracts';
 import { ApiError, type Bus } from '../connection/bus.js';
 import { PublishRefusedError, PublishUnknownError, TerminalError } from '../errors.js';
+import { faultPoint } from '../fault/fault-point.js';
 import { readJournal } from './read-journal.js';
 
 /** A commit in its place. */
@@ -42,7 +43,10 @@ export class Journal {
     const headers = { 'Nats-Expected-Last-Subject-Sequence': String(expected) };
     for (let tries = 1; ; tries++) {
       try {
-        return (await this.bus.publisher.publish(subject, body, headers)).sequence;
+        await faultPoint('commit.before');
+        const { sequence } = await this.bus.publisher.publish(subject, body, headers);
+        await faultPoint('commit.after');
+        return sequence;
       } catch (error) {
         if (error instanceof PublishRefusedError && WRONG_LAST_SEQUENCE.includes(error.code)) {
           return tries === 1 ? 'lost' : await this.ours(subject, body);

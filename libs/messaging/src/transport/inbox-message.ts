@@ -10,7 +10,7 @@ export interface InboxMessage {
 /** How an inbox message ends. `answer` runs after the acknowledgement; `confirm` waits for the server to have it. */
 export interface InboxSettlement {
   readonly confirm: boolean;
-  readonly answer?: () => void;
+  readonly answer?: () => Promise<void>;
   /** Set: the message goes to DEAD under this class before it is acknowledged. */
   readonly dead?: { readonly class: 'late' | 'terminal'; readonly code: string; readonly reason: string };
 }

@@ -1,23 +1,19 @@
 import { Logger } from '@nestjs/common';
 import { Server, type CustomTransportStrategy, type MessageHandler } from '@nestjs/microservices';
-import {
-  hookCommandSchema,
-  llmCommandSchema,
-  subjects,
-  toolCommandSchema,
-  type Reply,
-  type WorkCommand,
-} from '@jetloop/contracts';
+import type { Reply } from '@jetloop/contracts';
+import { failureReply } from '@jetloop/session';
 import { lastValueFrom } from 'rxjs';
-import { z } from 'zod';
 import type { Bus } from '../connection/bus.js';
+import { faultPoint } from '../fault/fault-point.js';
 import { PublishRefusedError, RetryableError, TerminalError } from '../errors.js';
 import type { CommandService } from '../topology/topology.js';
 import { DeadLetters } from './dead-letters.js';
 import type { Delivery, PulledMessage } from './delivery.js';
-import { failureReply } from './failure-reply.js';
+import { answerAbandoned } from './abandoned-inbox.js';
 import { toInboxMessage, type InboxSettlement } from './inbox-message.js';
+import { parseWork } from './parse-work.js';
 import { Puller } from './puller.js';
+import { WorkReplies } from './work-replies.js';
 
 export interface JetStreamStrategyOptions {
   readonly bus: Bus;
@@ -41,8 +37,6 @@ const kinds = {
   'tool-runner': 'tool',
   'hook-policy': 'hook',
 } as const;
-const workSchemas = { llm: llmCommandSchema, tool: toolCommandSchema, hook: hookCommandSchema } as const;
-type WorkerKind = keyof typeof workSchemas;
 
 /**
  * Nest transport over a durable pull consumer of COMMANDS (spec 8.1): pulls for free slots, keeps the message alive while
@@ -52,12 +46,14 @@ type WorkerKind = keyof typeof workSchemas;
 export class JetStreamStrategy extends Server implements CustomTransportStrategy {
   protected override readonly logger = new Logger(JetStreamStrategy.name);
   private readonly dead: DeadLetters;
+  private readonly replies: WorkReplies;
   private readonly stopping = new AbortController();
   private puller: Puller | undefined;
 
   constructor(private readonly options: JetStreamStrategyOptions) {
     super();
     this.dead = new DeadLetters(options.bus, options.service);
+    this.replies = new WorkReplies(options.bus);
   }
 
   listen(callback: () => void): void {
@@ -134,42 +130,27 @@ export class JetStreamStrategy extends Server implements CustomTransportStrategy
       await this.settleInbox(message, (await call(handler, toInboxMessage(message), delivery)) as InboxSettlement);
       return;
     }
-    const command = parseWork(kind, message.body);
-    if (Date.parse(command.deadline) <= Date.now()) {
-      await this.reply(
-        kind,
-        command,
-        failureReply(kind, command, 'expired', 'the command was past its deadline when it came up'),
-      );
+    const work = parseWork(kind, message.body);
+    if (Date.parse(work.command.deadline) <= Date.now()) {
+      const text = 'the command was past its deadline when it came up';
+      await this.replies.publish(work, failureReply(work, 'expired', text));
     } else {
-      const reply = (await call(handler, command, delivery)) as Reply | undefined;
-      if (reply) await this.reply(kind, command, reply);
+      const reply = (await call(handler, work.command, delivery)) as Reply | undefined;
+      if (reply) await this.replies.publish(work, reply);
     }
-    message.ack();
-  }
-
-  private async reply(kind: WorkerKind, command: WorkCommand, reply: Reply): Promise<void> {
-    const { bus } = this.options;
-    const subject = subjects.reply(command.tenant, command.session, kind);
-    const headers = { 'Nats-Msg-Id': `${command.commandId}:reply` };
-    const body = Buffer.from(JSON.stringify(reply));
-    if (body.length + 512 <= bus.maxPayload) {
-      await bus.publisher.publish(subject, body, headers);
-      return;
-    }
-    const text = `The reply is too large: ${body.length} bytes, the server takes ${bus.maxPayload}.`;
-    await bus.publisher.publish(
-      subject,
-      Buffer.from(JSON.stringify(failureReply(kind, command, 'dead_lettered', text))),
-      headers,
-    );
+    await this.ack(message);
   }
 
   private async settleInbox(message: PulledMessage, settlement: InboxSettlement): Promise<void> {
     if (settlement.dead) await this.dead.write(message, settlement.dead);
     if (settlement.confirm) await message.ackConfirmed();
-    else message.ack();
-    settlement.answer?.();
+    else await this.ack(message);
+    await settlement.answer?.();
+  }
+
+  private async ack(message: PulledMessage): Promise<void> {
+    if ((await faultPoint('ack.before')) !== 'drop') message.ack();
+    await faultPoint('ack.after');
   }
 
   private async failed(message: PulledMessage, error: unknown): Promise<void> {
@@ -203,14 +184,27 @@ export class JetStreamStrategy extends Server implements CustomTransportStrategy
     reason: string,
   ): Promise<void> {
     this.logger.error(`${message.subject}: ${reason} (${code})`);
+    await faultPoint('dead.before');
     await this.dead.write(message, { class: cls, code, reason });
+    await faultPoint('dead.after');
+    await this.answerGivenUp(message, reason);
+    await this.ack(message);
+  }
+
+  /** Nobody waits for ever: the session, or the caller, is told. */
+  private async answerGivenUp(message: PulledMessage, reason: string): Promise<void> {
     const kind = kinds[this.options.service];
-    if (kind !== 'session') {
-      const command = workSchemas[kind].safeParse(parseJson(message.body));
-      if (command.success)
-        await this.reply(kind, command.data, failureReply(kind, command.data, 'dead_lettered', reason));
+    if (kind === 'session') {
+      await answerAbandoned(this.options.bus, message, reason);
+      return;
     }
-    message.ack();
+    try {
+      const work = parseWork(kind, message.body);
+      await this.replies.publish(work, failureReply(work, 'dead_lettered', reason));
+    } catch (error) {
+      // A command that cannot be read names nobody who could be told; the dead letter has it.
+      if (!(error instanceof TerminalError)) throw error;
+    }
   }
 }
 
@@ -222,18 +216,4 @@ function call(handler: MessageHandler, data: unknown, delivery: Delivery): Promi
 
 function isObservable(value: unknown): value is Parameters<typeof lastValueFrom>[0] {
   return typeof value === 'object' && value !== null && 'subscribe' in value;
-}
-
-function parseWork(kind: WorkerKind, body: Uint8Array): WorkCommand {
-  const parsed = workSchemas[kind].safeParse(parseJson(body));
-  if (!parsed.success) throw new TerminalError('invalid', `no ${kind} command: ${z.prettifyError(parsed.error)}`);
-  return parsed.data;
-}
-
-function parseJson(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(body).toString('utf8'));
-  } catch (error) {
-    throw new TerminalError('invalid', `no JSON: ${error instanceof Error ? error.message : String(error)}`);
-  }
 }

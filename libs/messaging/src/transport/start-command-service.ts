@@ -8,6 +8,7 @@ import {
 } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Bus } from '../connection/bus.js';
+import { checkFaults } from '../fault/fault-point.js';
 import { MessagingModule } from '../messaging.module.js';
 import { checkTopology } from '../topology/apply-topology.js';
 import { JetStreamStrategy, type JetStreamStrategyOptions } from './jetstream.strategy.js';
@@ -46,14 +47,25 @@ export async function startFollowerService(
   return { context, stop: () => context.close(), readiness: () => ({ nats: bus.isConnected }) };
 }
 
-/** Connects, checks the topology, runs `start` over the connection, and closes the connection after it. */
+export interface OverNatsOptions {
+  readonly url: string;
+  readonly name: string;
+  /** Milliseconds of the consumers' ack wait, as the topology was made with. */
+  readonly ackWaitMs: number;
+}
+
+/**
+ * Connects, checks the topology, runs `start` over the connection, and closes the connection after it.
+ * @throws ServerUnreachableError, UnsupportedServerError, TopologyDriftError, FaultError
+ */
 export async function overNats<R extends RunningService>(
-  { url, name }: { readonly url: string; readonly name: string },
+  { url, name, ackWaitMs }: OverNatsOptions,
   start: (bus: Bus) => Promise<R>,
 ): Promise<R> {
+  checkFaults();
   const bus = await Bus.connect({ url, name });
   try {
-    await checkTopology(bus);
+    await checkTopology(bus, { ackWaitMs });
     const running = await start(bus);
     const stop = async () => {
       await running.stop();

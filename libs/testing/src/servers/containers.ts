@@ -18,7 +18,13 @@ export async function startNatsContainer(
   jetStream: readonly string[],
 ): Promise<StartedServer> {
   const { GenericContainer, Wait } = await import('testcontainers');
-  const config = natsConfigText({ host: '0.0.0.0', port: NATS_PORT, storeFolder: '/tmp/jetstream', accounts, jetStream });
+  const config = natsConfigText({
+    host: '0.0.0.0',
+    port: NATS_PORT,
+    storeFolder: '/tmp/jetstream',
+    accounts,
+    jetStream,
+  });
   const container = new GenericContainer(variable(env, 'JETLOOP_NATS_IMAGE') ?? DEFAULT_NATS_IMAGE)
     .withCopyContentToContainer([{ content: config, target: '/etc/jetloop-nats.conf' }])
     .withCommand(['--config', '/etc/jetloop-nats.conf'])

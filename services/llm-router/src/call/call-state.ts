@@ -1,23 +1,42 @@
-import { isKnownEvent, type AgentSpec, type RecordedEvent, type UnknownEvent } from '@jetloop/contracts';
+import {
+  isKnownEvent,
+  type AgentSpec,
+  type Attempt,
+  type LlmCommand,
+  type RecordedEvent,
+  type UnknownEvent,
+} from '@jetloop/contracts';
 
 type Events = readonly (RecordedEvent | UnknownEvent)[];
 
 /** What the log says of a model call before it is made. */
-export type CallStanding = 'open' | 'cancelling' | 'settled';
+export interface CallState {
+  /** settled: answered, over, or a later attempt was sent. cancelling: nobody waits for an answer any more. */
+  readonly standing: 'open' | 'cancelling' | 'settled';
+  /** Attempts that deferred replies of this step reported. */
+  readonly earlier: readonly Attempt[];
+}
 
-/** Whether the step still waits for its answer. */
-export function standingOf(
+/** Whether the step still waits for this command's answer, and what was tried for it before. */
+export function callState(
   events: Events,
-  { turn, step }: { readonly turn: number; readonly step: number },
-): CallStanding {
-  let standing: CallStanding = 'open';
-  for (const event of events) {
-    if (!isKnownEvent(event)) continue;
-    if (event.type === 'assistant.message' && event.data.turn === turn && event.data.step === step) return 'settled';
-    if (event.type === 'turn.end' && event.data.turn === turn) return 'settled';
-    if (event.type === 'turn.cancelling' && event.data.turn === turn) standing = 'cancelling';
+  { turn, step, what, attempt }: Pick<LlmCommand, 'turn' | 'step' | 'what' | 'attempt'>,
+): CallState {
+  let standing: CallState['standing'] = 'open';
+  let isInStep = false;
+  const earlier: Attempt[] = [];
+  for (const event of events.filter(isKnownEvent)) {
+    if (event.type === 'step.start') isInStep = event.data.turn === turn && event.data.step === step;
+    if (event.type === 'work.deferred' && isInStep && event.data.what === what) {
+      if (event.data.attempt >= attempt) return { standing: 'settled', earlier };
+      earlier.push(...event.data.attempts);
+    }
+    if (!('turn' in event.data) || event.data.turn !== turn) continue;
+    if (event.type === 'turn.end') return { standing: 'settled', earlier };
+    if (event.type === 'assistant.message' && event.data.step === step) return { standing: 'settled', earlier };
+    if (event.type === 'turn.cancelling') standing = 'cancelling';
   }
-  return standing;
+  return { standing, earlier };
 }
 
 /** The agent that the session was created with. */

@@ -1,7 +1,7 @@
 import type { LiveDelta } from '@jetloop/contracts';
 import type { LiveChannel } from '@jetloop/messaging';
 import type { Part } from '../adapter/part.js';
-import type { RouteListener } from '../routing/route.js';
+import type { RouteListener } from '../routing/attempt-once.js';
 
 interface Where {
   readonly tenant: string;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
-import { type LlmCommand, type LlmReply, type Usage } from '@jetloop/contracts';
+import type { LlmCommand, LlmReply } from '@jetloop/contracts';
 import {
   LiveChannel,
   RetryableError,
@@ -10,20 +10,25 @@ import {
   type Delivery,
 } from '@jetloop/messaging';
 import { deriveMessages } from '@jetloop/session';
-import type { Assembled } from '../adapter/assemble.js';
 import { LLM_ROUTER_OPTIONS, type LlmRouterOptions } from '../options.js';
+import { jobFacts } from '../routing/job-facts.js';
 import { order } from '../routing/order.js';
-import { sumOf } from '../routing/cost.js';
-import { route, type Routed } from '../routing/route.js';
-import { agentOf, standingOf } from './call-state.js';
+import { route } from '../routing/route.js';
+import { agentOf, callState } from './call-state.js';
 import { LiveDeltas } from './live-deltas.js';
 import { ToolSchemas } from './tool-schemas.js';
+import { toResult } from './to-result.js';
 
-const CHARACTERS_A_TOKEN = 4;
+interface RunningCall {
+  readonly streamSequence: number;
+  readonly reply: Promise<LlmReply | undefined>;
+}
 
 /** The model call of one step: reads the session, routes, and answers exactly once. */
 @Injectable()
 export class LlmService {
+  private readonly running = new Map<string, RunningCall>();
+
   constructor(
     private readonly reader: SessionReader,
     private readonly watch: TurnWatch,
@@ -32,38 +37,54 @@ export class LlmService {
     @Inject(LLM_ROUTER_OPTIONS) private readonly options: LlmRouterOptions,
   ) {}
 
-  /** undefined: the step has its answer already, or its turn is over. */
+  /**
+   * undefined: the step has its answer already, its turn is over, or this process is at it through another message. The
+   * same message again (after a blocked event loop) gets the answer of the call that runs.
+   */
   async call(command: LlmCommand, delivery: Delivery): Promise<LlmReply | undefined> {
+    const { commandId } = command;
+    const { streamSequence } = delivery;
+    const known = this.running.get(commandId);
+    if (known) return known.streamSequence === streamSequence ? known.reply : undefined;
+    const reply = this.answer(command, delivery).finally(() => this.running.delete(commandId));
+    this.running.set(commandId, { streamSequence, reply });
+    return reply;
+  }
+
+  private async answer(command: LlmCommand, delivery: Delivery): Promise<LlmReply | undefined> {
     const { tenant, session, turn, step, commandId } = command;
-    const events = await this.reader.read(tenant, session, command.upTo);
-    const standing = standingOf(events, command);
+    const events = await this.events(command);
+    const { standing, earlier } = callState(events, command);
     if (standing === 'settled') return undefined;
     if (standing === 'cancelling') return aborted(commandId);
     const agent = agentOf(events);
     if (!agent?.model) throw new TerminalError('invalid', `session ${session} has no agent with a model`);
     const { chain, fallback, thinking = false, temperature, maxTokens } = agent.model;
+    const { systemPrompt } = agent;
     const seen = events.slice(0, command.upTo + 1);
     const turnWatch = this.watch.follow(command);
     try {
-      const tools =
-        command.toolsDigest === undefined ? [] : await this.schemas.get(tenant, session, command.toolsDigest);
+      const messages = deriveMessages(seen);
+      const tools = await this.tools(command);
       const routed = await route({
         catalogue: this.options.catalogue,
         adapters: this.options.adapters,
         order: order(chain, seen, turn),
         primary: chain[0],
         fallback,
-        thinking,
+        facts: jobFacts({ events: seen, turn, thinking, systemPrompt, messages, tools }),
         request: {
-          systemPrompt: agent.systemPrompt,
-          messages: deriveMessages(seen),
+          systemPrompt,
+          messages,
           tools,
           step,
           ...(temperature === undefined ? {} : { temperature }),
           ...(maxTokens === undefined ? {} : { maxTokens }),
           ...(command.output ? { output: command.output } : {}),
         },
-        attemptPrefix: `${commandId}.${delivery.deliveries}`,
+        commandId,
+        delivery: delivery.deliveries,
+        earlier,
         signal: AbortSignal.any([turnWatch.signal, delivery.signal]),
         listener: new LiveDeltas(this.live, { tenant, session, turn, step }),
         now: () => performance.now(),
@@ -71,45 +92,23 @@ export class LlmService {
         wait,
       });
       // The service stops: the command is another replica's, or a later start's.
-      if (delivery.signal.aborted && !turnWatch.signal.aborted) throw new RetryableError('the router is stopping');
-      return { commandId, kind: 'llm', result: resultOf(routed) };
+      const isCut = routed.kind === 'error' && routed.error.code === 'aborted';
+      if (isCut && !turnWatch.signal.aborted) throw new RetryableError('the router is stopping');
+      return { commandId, kind: 'llm', result: toResult(routed, earlier, Date.now()) };
     } finally {
       turnWatch.stop();
     }
   }
-}
 
-function resultOf(routed: Routed): LlmReply['result'] {
-  const attempts = [...routed.attempts];
-  const costs = attempts
-    .filter(({ outcome }) => outcome !== 'skipped')
-    .map(({ cost, usage }) => (usage ? cost : undefined));
-  if (!routed.ok) {
-    const { error, partial } = routed;
-    const said =
-      partial && partial.content.length > 0
-        ? { content: partial.content, model: partial.model, usage: usageOf(partial, 'aborted') }
-        : {};
-    return { status: 'error', error, ...said, cost: sumOf(costs), attempts };
+  /** A later attempt must see what the reply before it deferred: that stands behind `upTo`. */
+  private events({ tenant, session, upTo, attempt }: LlmCommand) {
+    return attempt > 1 ? this.reader.readAll(tenant, session) : this.reader.read(tenant, session, upTo);
   }
-  const { content, model, end } = routed.answer;
-  const finishReason = end && 'finish' in end ? end.finish : 'stop';
-  return {
-    status: 'ok',
-    content,
-    finishReason,
-    model,
-    usage: usageOf(routed.answer, 'missing'),
-    cost: sumOf(costs),
-    attempts,
-  };
-}
 
-/** What is missing is estimated and says so: what is unknown is never silently 0. */
-function usageOf({ usage, content }: Assembled, estimated: NonNullable<Usage['estimated']>): Usage {
-  if (usage) return usage;
-  const characters = content.reduce((sum, block) => sum + JSON.stringify(block).length, 0);
-  return { input: 0, cacheRead: 0, cacheWrite: 0, output: Math.ceil(characters / CHARACTERS_A_TOKEN), estimated };
+  /** None where the answer is to be an object. */
+  private async tools({ tenant, session, toolsDigest, output }: LlmCommand) {
+    return toolsDigest === undefined || output ? [] : this.schemas.get(tenant, session, toolsDigest);
+  }
 }
 
 function aborted(commandId: string): LlmReply {

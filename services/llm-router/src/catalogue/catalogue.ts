@@ -1,3 +1,4 @@
+import { llmErrorCodes } from '@jetloop/contracts';
 import { z } from 'zod';
 
 const milliseconds = z.number().int().min(0);
@@ -50,7 +51,12 @@ export const scriptRuleSchema = z.strictObject({
     })
     .optional(),
   error: z
-    .strictObject({ code: z.string(), message: z.string().default('scripted failure'), status: z.number().optional() })
+    .strictObject({
+      code: z.enum(llmErrorCodes),
+      message: z.string().default('scripted failure'),
+      status: z.number().optional(),
+      retryAfterMs: milliseconds.optional(),
+    })
     .optional(),
   usage: z
     .strictObject({
@@ -71,7 +77,7 @@ export type ScriptRule = z.output<typeof scriptRuleSchema>;
 export const targetSchema = z.strictObject({
   /** A name for display. */
   provider: z.string().min(1),
-  dialect: z.enum(['chat', 'responses', 'scripted']),
+  dialect: z.enum(['chat', 'scripted']),
   baseUrl: z.url({ protocol: /^https?$/ }).optional(),
   model: z.string().min(1),
   /** Name of the environment variable that holds the key; a key itself is refused. */

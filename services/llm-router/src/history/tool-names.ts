@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { DerivedMessage } from '@jetloop/contracts';
 
 const ACCEPTED = /^[A-Za-z0-9_-]{1,64}$/;
 const HASH = 12;
@@ -25,4 +26,11 @@ export class ToolNames {
   fromWire(name: string): string {
     return this.originals.get(name) ?? name;
   }
+}
+
+/** Tools that earlier answers called: a model may call them again after they are gone. */
+export function calledNames(messages: readonly DerivedMessage[]): string[] {
+  return messages.flatMap(({ content }) =>
+    content.flatMap((block) => (block.type === 'tool-call' ? [block.name] : [])),
+  );
 }

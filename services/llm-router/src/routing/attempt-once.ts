@@ -4,7 +4,7 @@ import { Assembler, type Assembled } from '../adapter/assemble.js';
 import { isContent, type Part } from '../adapter/part.js';
 import { costOf } from './cost.js';
 import { estimateAnswer } from './estimate-tokens.js';
-import type { RequestFacts } from './request-facts.js';
+import type { JobFacts } from './job-facts.js';
 import { verdictOf } from './verdict.js';
 
 /** Told what happens while it happens, for live subscribers. */
@@ -19,7 +19,7 @@ export interface RouteListener {
 export interface AttemptInput {
   readonly adapter: Adapter;
   readonly request: ModelRequest;
-  readonly facts: RequestFacts;
+  readonly facts: JobFacts;
   readonly attemptId: string;
   readonly why: Attempt['why'];
   readonly signal: AbortSignal;
@@ -27,12 +27,11 @@ export interface AttemptInput {
   readonly now: () => number;
 }
 
-/** One try at one target, and what it came to. */
-export interface Tried {
-  readonly answer: Assembled;
-  readonly finish: FinishReason | undefined;
-  readonly attempt: Attempt;
-}
+/** One try at one target: how it is reported, what the provider said, and whether that is an answer. */
+export type Tried = { readonly attempt: Attempt; readonly said: Assembled } & (
+  | { readonly ok: true; readonly finish: FinishReason; readonly usage: Usage }
+  | { readonly ok: false; readonly error: LlmError }
+);
 
 /** Makes one request and never throws: whatever goes wrong is the attempt's error. */
 export async function attemptOnce(input: AttemptInput): Promise<Tried> {
@@ -46,13 +45,15 @@ export async function attemptOnce(input: AttemptInput): Promise<Tried> {
     assembler.add(part);
     listener.part(attemptId, part);
   }
-  const answer = assembler.result();
-  const verdict = verdictOf(answer, facts.afterToolRound);
+  const said = assembler.result();
+  const verdict = verdictOf(said, facts.afterToolRound);
   const error: LlmError | undefined = 'error' in verdict ? { ...verdict.error, target: target.name } : undefined;
   const isCommitted = firstTokenMs !== undefined;
   if (!error || (error.code === 'aborted' && isCommitted)) listener.end(attemptId);
   else if (isCommitted) listener.reset(attemptId);
-  const usage = usageOf(answer, facts, error, isCommitted);
+  const counted = said.usage ?? estimate(said, facts, error);
+  // An attempt that failed before it said anything used nothing that anybody knows of.
+  const usage = said.usage || !error || isCommitted || error.code === 'aborted' ? counted : undefined;
   const attempt: Attempt = {
     attemptId,
     target: target.name,
@@ -63,7 +64,8 @@ export async function attemptOnce(input: AttemptInput): Promise<Tried> {
     ...(firstTokenMs === undefined ? {} : { firstTokenMs }),
     durationMs: now() - started,
   };
-  return { answer, finish: 'finish' in verdict ? verdict.finish : undefined, attempt };
+  if ('finish' in verdict) return { attempt, said, ok: true, finish: verdict.finish, usage: counted };
+  return { attempt, said, ok: false, error: error ?? verdict.error };
 }
 
 /** The adapter's parts up to the first end. An adapter that throws has a flaw; its words may hold the request. */
@@ -80,16 +82,8 @@ async function* partsOf({ adapter, request, signal }: AttemptInput): AsyncGenera
   }
 }
 
-/** What was not counted is estimated and says so; an attempt that came to nothing used nothing. */
-function usageOf(
-  { usage, content }: Assembled,
-  { tokens }: RequestFacts,
-  error: LlmError | undefined,
-  isCommitted: boolean,
-): Usage | undefined {
-  if (usage) return usage;
-  const isAborted = error?.code === 'aborted';
-  if (error && !isAborted && !isCommitted) return undefined;
-  const estimated = isAborted ? 'aborted' : 'missing';
-  return { input: tokens, cacheRead: 0, cacheWrite: 0, output: estimateAnswer(content), estimated };
+/** What was not counted is estimated and says so. */
+function estimate({ content }: Assembled, { tokens }: JobFacts, error: LlmError | undefined): Usage {
+  const estimated = error?.code === 'aborted' ? 'aborted' : 'missing';
+  return { input: Math.max(1, tokens), cacheRead: 0, cacheWrite: 0, output: estimateAnswer(content), estimated };
 }

@@ -1,12 +1,12 @@
 import type { LlmError } from '@jetloop/contracts';
 import type { Target } from '../catalogue/catalogue.js';
-import type { RequestFacts } from './request-facts.js';
+import type { JobFacts } from './job-facts.js';
 
 const COMMON = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'];
 const SUPPORTED = [...COMMON, 'image/heic', 'image/heif'];
 
 /** Why a target cannot take a request, known before any I/O; undefined when it can (spec 4.3). */
-export function gate(target: Target, { images, thinking, tokens }: RequestFacts): LlmError | undefined {
+export function gate(target: Target, { images, thinking, tokens }: JobFacts): LlmError | undefined {
   const { capabilities, name } = target;
   const refuse = (what: string): LlmError => ({
     code: 'unsupported_capability',

@@ -11,7 +11,7 @@ import { estimateTokens } from './estimate-tokens.js';
 type ImageBlock = Extract<ContentBlock, { type: 'image' }>;
 
 /** What routing must know of a request before any I/O. */
-export interface RequestFacts {
+export interface JobFacts {
   /** Images of the turn's own user messages; older ones become a note where a target cannot take them. */
   readonly images: readonly ImageBlock[];
   readonly thinking: boolean;
@@ -30,7 +30,7 @@ export interface FactsInput {
   readonly tools: readonly ToolSchema[];
 }
 
-export function requestFacts({ events, turn, thinking, ...request }: FactsInput): RequestFacts {
+export function jobFacts({ events, turn, thinking, ...request }: FactsInput): JobFacts {
   const ofTurn = events.filter(isKnownEvent).filter(({ data }) => 'turn' in data && data.turn === turn);
   const images = ofTurn.flatMap((event) =>
     event.type === 'user.message' ? event.data.content.filter((block) => block.type === 'image') : [],

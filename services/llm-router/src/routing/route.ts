@@ -1,11 +1,10 @@
-import type { Attempt, FinishReason, LlmError } from '@jetloop/contracts';
+import type { Attempt, LlmError } from '@jetloop/contracts';
 import type { Adapter, ModelRequest } from '../adapter/adapter.js';
-import type { Assembled } from '../adapter/assemble.js';
 import type { Catalogue, Target } from '../catalogue/catalogue.js';
 import { attemptOnce, type RouteListener, type Tried } from './attempt-once.js';
 import { gate } from './gate.js';
 import { progressOf } from './progress.js';
-import type { RequestFacts } from './request-facts.js';
+import type { JobFacts } from './job-facts.js';
 import { isRetriedWithinTarget, retryDelay } from './retry-delay.js';
 
 /** The longest wait that happens inside the worker; a longer one is handed back. */
@@ -19,7 +18,7 @@ export interface RouteOptions {
   /** The first of the chain: what an attempt at it is called. */
   readonly primary: string | undefined;
   readonly fallback: boolean;
-  readonly facts: RequestFacts;
+  readonly facts: JobFacts;
   readonly request: Omit<ModelRequest, 'target'>;
   readonly commandId: string;
   /** How often the command was delivered, from 1. */
@@ -34,17 +33,14 @@ export interface RouteOptions {
   readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** What a job came to. `attempts` are those of this delivery, and the lost ones of deliveries before. */
-export type Routed = { readonly attempts: readonly Attempt[] } & (
-  | { readonly kind: 'answer'; readonly answer: Assembled; readonly finish: FinishReason }
-  | { readonly kind: 'error'; readonly error: LlmError; readonly aborted?: Tried }
-  | { readonly kind: 'deferred'; readonly waitMs: number; readonly reason: LlmError['code'] }
-);
-
 type Outcome =
-  | { readonly kind: 'answer'; readonly answer: Assembled; readonly finish: FinishReason }
+  | { readonly kind: 'answer'; readonly tried: Extract<Tried, { ok: true }> }
+  /** `tried`: the attempt that failed last; absent when there was none. */
   | { readonly kind: 'error'; readonly error: LlmError; readonly tried?: Tried }
   | { readonly kind: 'deferred'; readonly waitMs: number; readonly reason: LlmError['code'] };
+
+/** What a job came to. `attempts` are those of this delivery, and the lost ones of deliveries before. */
+export type Routed = Outcome & { readonly attempts: readonly Attempt[] };
 
 /**
  * Tries the targets in order until one answers (spec 4.3): a gate before any I/O, retries within a target for what may
@@ -67,12 +63,14 @@ export async function route(options: RouteOptions): Promise<Routed> {
       last = refused ?? last ?? unknownTarget(name);
       continue;
     }
-    const outcome = await run.target(target, why, position === progress.from ? progress : { tries: 0, last: undefined });
+    const outcome = await run.target(
+      target,
+      why,
+      position === progress.from ? progress : { tries: 0, last: undefined },
+    );
     if (outcome.kind !== 'error') return { ...outcome, attempts };
     last = outcome.error;
-    if (last.code === 'aborted') {
-      return { kind: 'error', error: last, attempts, ...(outcome.tried ? { aborted: outcome.tried } : {}) };
-    }
+    if (last.code === 'aborted') return { ...outcome, attempts };
   }
   return { kind: 'error', error: last ?? noTargets(), attempts };
 }
@@ -100,11 +98,11 @@ class Run {
     if (before.last && before.tries > target.retryCount) return { kind: 'error', error: before.last };
     if (before.tries === 0 && target.throttleDelay > 0) await options.wait(target.throttleDelay, options.signal);
     const deadline = options.now() + target.requestTimeout;
-    for (let tries = before.tries; ; ) {
+    for (let tries = before.tries; ;) {
       if (options.signal.aborted) return { kind: 'error', error: abortedBeforeCall(target) };
       const tried = await this.attempt(target, tries === 0 ? why : 'retry', deadline - options.now());
-      const { error } = tried.attempt;
-      if (!error) return { kind: 'answer', answer: tried.answer, finish: tried.finish ?? 'stop' };
+      if (tried.ok) return { kind: 'answer', tried };
+      const { error } = tried;
       tries++;
       const failed: Outcome = { kind: 'error', error, tried };
       if (tries > target.retryCount || !isRetriedWithinTarget(error)) return failed;

@@ -23,6 +23,9 @@ import { WorkSender } from './work.sender.js';
 const MAX_TRIES = 50;
 const MAX_JITTER_MS = 20;
 
+/** A command with where it goes and who sent it. */
+type Envelope = ResolvedCommand & { readonly tenant: string; readonly session: string };
+
 /** Advances sessions (spec 1.3): load, decide, commit under the session's check, send, answer. */
 @Injectable()
 export class CommandHandler {
@@ -44,7 +47,7 @@ export class CommandHandler {
     return this.queue.run(`${tenant}.${session}`, () => this.advance(envelope));
   }
 
-  private async advance(envelope: ResolvedCommand & { tenant: string; session: string }): Promise<InboxSettlement> {
+  private async advance(envelope: Envelope): Promise<InboxSettlement> {
     const { tenant, session, command } = envelope;
     let loaded = await this.sessions.get(tenant, session);
     for (let tries = 0; tries < MAX_TRIES; tries++) {
@@ -72,10 +75,7 @@ export class CommandHandler {
   }
 
   /** A redelivery of what was decided already: what is still outstanding is sent again, and the caller gets its answer. */
-  private async heal(
-    envelope: ResolvedCommand & { tenant: string; session: string },
-    state: SessionState,
-  ): Promise<InboxSettlement> {
+  private async heal(envelope: Envelope, state: SessionState): Promise<InboxSettlement> {
     const { tenant, session, command } = envelope;
     const now = new Date().toISOString();
     await this.work.send(tenant, session, outstanding(state, now));
@@ -86,7 +86,7 @@ export class CommandHandler {
   }
 
   private async settle(
-    envelope: ResolvedCommand & { tenant: string; session: string },
+    envelope: Envelope,
     state: SessionState | undefined,
     decision: Exclude<Decision, { kind: 'commit' }>,
     now: string,
@@ -108,12 +108,8 @@ export class CommandHandler {
     }
   }
 
-  private accepted(
-    envelope: ResolvedCommand & { tenant: string; session: string },
-    outcome: Outcome | undefined,
-  ): InboxSettlement {
-    if (!outcome) return { confirm: false };
-    this.outcomes.publish(envelope.tenant, envelope.session, commandIdOf(envelope.command), outcome);
+  private async accepted(envelope: Envelope, outcome: Outcome | undefined): Promise<InboxSettlement> {
+    if (outcome) await this.outcomes.publish(envelope.tenant, envelope.session, commandIdOf(envelope.command), outcome);
     return { confirm: false };
   }
 
@@ -121,9 +117,7 @@ export class CommandHandler {
   private answered(tenant: string, session: string, commandId: string, outcome: Outcome): InboxSettlement {
     return {
       confirm: true,
-      answer: () => {
-        this.outcomes.publish(tenant, session, commandId, outcome);
-      },
+      answer: () => this.outcomes.publish(tenant, session, commandId, outcome),
     };
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { subjects } from '@jetloop/contracts';
-import { Bus, LiveChannel } from '@jetloop/messaging';
+import { Bus, faultPoint, LiveChannel } from '@jetloop/messaging';
 import type { Work } from '@jetloop/session';
 
 /** Sends what a commit made outstanding. Ids spare work within the duplicate window; receivers look in the journal first. */
@@ -17,6 +17,12 @@ export class WorkSender {
   }
 
   private async sendOne(tenant: string, session: string, work: Work): Promise<void> {
+    if ((await faultPoint('send.before')) === 'drop') return;
+    await this.publish(tenant, session, work);
+    await faultPoint('send.after');
+  }
+
+  private async publish(tenant: string, session: string, work: Work): Promise<void> {
     const { publisher } = this.bus;
     switch (work.kind) {
       case 'abort':

@@ -5,7 +5,7 @@ import { llmError, providerError, type RequestFacts } from '../http/provider-err
 import { requestFacts } from '../http/request-facts.js';
 import { Upstream, type UpstreamRequest } from '../http/upstream.js';
 import { isContent, type Part } from '../part.js';
-import { ToolNames } from '../../history/tool-names.js';
+import { calledNames, ToolNames } from '../../history/tool-names.js';
 import { answersToolRound } from '../../history/answers-tool-round.js';
 import { ChatAccumulator } from './chat-accumulator.js';
 import { chatBody } from './chat-request.js';
@@ -49,7 +49,7 @@ export class ChatAdapter implements Adapter {
   private async *parts(request: ModelRequest, upstream: Upstream): AsyncGenerator<Part> {
     const { target, tools, messages } = request;
     const key = this.keyOf(target.apiKeyEnv);
-    const names = new ToolNames(tools.map(({ name }) => name));
+    const names = new ToolNames([...tools.map(({ name }) => name), ...calledNames(messages)]);
     const body = JSON.stringify(chatBody(request, names));
     const facts = () => requestFacts(request, body.length, key);
     const head = await upstream.open(upstreamRequest(target.baseUrl, key, body));
@@ -122,7 +122,12 @@ function wholeBody(text: string): unknown {
   const value = jsonOrText(text);
   if (typeof value === 'string')
     throw new AttemptFailure(llmError('protocol', 'the body is neither JSON nor a stream of events'));
-  const isCompletion = typeof value === 'object' && value !== null && 'choices' in value;
+  const isCompletion =
+    typeof value === 'object' &&
+    value !== null &&
+    'choices' in value &&
+    Array.isArray(value.choices) &&
+    value.choices.length > 0;
   const isError =
     typeof value === 'object' && value !== null && ('error' in value || 'message' in value || 'detail' in value);
   if (!isCompletion && !isError && !Array.isArray(value))

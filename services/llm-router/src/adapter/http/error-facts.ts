@@ -11,8 +11,8 @@ const looseError = z.looseObject({
 const looseBody = z.looseObject({
   error: z.union([z.string().min(1), looseError]).nullish(),
   object: z.string().nullish().catch(undefined),
-  message: z.unknown(),
-  detail: z.unknown(),
+  message: z.unknown().optional(),
+  detail: z.unknown().optional(),
   type: scalar,
   code: scalar,
   status: scalar,

@@ -108,12 +108,16 @@ export class Upstream {
       this.controller.abort();
       return;
     }
+    if (this.ended || this.next) {
+      body.destroy();
+      return;
+    }
     const timer = setTimeout(() => body.destroy(), DRAIN_MS);
     body.once('close', () => {
       clearTimeout(timer);
     });
-    if (this.ended) body.destroy();
-    else body.resume();
+    // The iterator listens as long as it lives, and then nothing flows.
+    void this.bytes?.return?.().then(() => body.resume());
   }
 
   private fail(failure: AttemptFailure): void {
@@ -144,7 +148,8 @@ function networkError(error: unknown, inBody: boolean) {
 }
 
 function codeOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown';
+  if (typeof error !== 'object' || error === null) return 'unknown';
   if ('code' in error && typeof error.code === 'string') return error.code;
-  return error.cause === undefined ? error.name : codeOf(error.cause);
+  if ('cause' in error && error.cause !== undefined) return codeOf(error.cause);
+  return 'name' in error && typeof error.name === 'string' ? error.name : 'unknown';
 }

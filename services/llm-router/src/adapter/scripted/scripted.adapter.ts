@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { llmErrorCodes, textOf, type DerivedMessage, type LlmError, type LlmErrorCode } from '@jetloop/contracts';
+import { textOf, type DerivedMessage, type LlmError } from '@jetloop/contracts';
 import type { ScriptRule } from '../../catalogue/catalogue.js';
 import type { Adapter, ModelRequest } from '../adapter.js';
+import { llmError } from '../http/provider-error.js';
 import type { Part } from '../part.js';
 
 const PIECE = 24;
@@ -65,12 +66,13 @@ function isAside({ content: [first] }: DerivedMessage): boolean {
 }
 
 function pieces(text: string, delayMs: number): string[] {
+  if (text === '') return [];
   return delayMs > 0 ? (text.match(new RegExp(`[^]{1,${PIECE}}`, 'gu')) ?? []) : [text];
 }
 
-function scriptedError({ code, message, status }: NonNullable<ScriptRule['error']>): LlmError {
-  const known = llmErrorCodes.find((candidate): candidate is LlmErrorCode => candidate === code) ?? 'server_error';
-  const retryable =
-    known === 'rate_limited' || known === 'overloaded' || known === 'network' || known === 'incomplete_stream';
-  return { code: known, message, retryable, ...(status === undefined ? {} : { status }) };
+function scriptedError({ code, message, status, retryAfterMs }: NonNullable<ScriptRule['error']>): LlmError {
+  return llmError(code, message, {
+    ...(status === undefined ? {} : { status }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
 }

@@ -1,0 +1,86 @@
+// npm run bench: the workload and the figures of docs/benchmarks.md.
+import { cpus, release } from 'node:os';
+import { measure, type Measurement } from './measure.ts';
+import { OptionsError, readOptions, USAGE, type BenchOptions } from './options.ts';
+import { profileText, tables } from './table.ts';
+
+const NOT_DONE = 1;
+const MISUSE = 2;
+
+let options: BenchOptions | 'help';
+try {
+  options = readOptions(process.argv.slice(2));
+} catch (error) {
+  if (!(error instanceof OptionsError)) throw error;
+  process.stderr.write(`${error.message}\n\n${USAGE}\n`);
+  process.exit(MISUSE);
+}
+if (options === 'help') {
+  process.stdout.write(`${USAGE}\n`);
+  process.exit(0);
+}
+try {
+  process.exitCode = await bench(options);
+} catch (error) {
+  process.stderr.write(`The benchmark failed: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = NOT_DONE;
+}
+
+async function bench(chosen: BenchOptions): Promise<number> {
+  const rows: Measurement[][] = [];
+  const interrupted = interruption();
+  const kinds = chosen.syncs.flatMap((sync) => chosen.sessions.map((sessions) => ({ sync, sessions })));
+  for (const { sync, sessions } of kinds) {
+    const runs: Measurement[] = [];
+    rows.push(runs);
+    for (let run = 1; run <= chosen.runs; run++) {
+      if (interrupted.aborted) return NOT_DONE;
+      const measurement = await measure(chosen, sync, sessions);
+      runs.push(measurement);
+      process.stderr.write(`${progressOf(measurement, run, chosen.runs)}\n`);
+    }
+  }
+  const about = { date: new Date().toISOString().slice(0, 10), machine: machine(), policies: chosen.policies };
+  if (chosen.json) {
+    process.stdout.write(`${JSON.stringify({ about, runs: rows.flat() }, undefined, 2)}\n`);
+    return 0;
+  }
+  process.stdout.write(
+    `${about.date}, ${about.machine}${chosen.policies ? ', with policies' : ''}\n\n${tables(rows)}\n`,
+  );
+  for (const { profile, sessions } of rows.flat()) {
+    if (profile) process.stdout.write(`\n${String(chosen.profile)} at ${sessions} sessions: ${profileText(profile)}\n`);
+  }
+  return 0;
+}
+
+/** Ctrl-C and SIGTERM: the run at hand fails because its processes end, and everything that it started is stopped. */
+function interruption(): AbortSignal {
+  const controller = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => {
+      process.stderr.write(`${signal}: stopping after this run; once more ends at once\n`);
+      controller.abort();
+    });
+  return controller.signal;
+}
+
+function progressOf(
+  { sync, sessions, stepsPerSecond, stepMs, noise, complaints }: Measurement,
+  run: number,
+  of: number,
+) {
+  return [
+    `sync ${sync}, ${sessions} sessions, run ${run} of ${of}: ${stepsPerSecond.toFixed(0)} steps/s`,
+    `step p50 ${stepMs.p50.toFixed(1)} p99 ${stepMs.p99.toFixed(1)} ms`,
+    `load before ${noise.loadBefore.toFixed(1)}, others used ${noise.otherCores.toFixed(2)} cores`,
+    ...(complaints.length > 0
+      ? [`${complaints.length} complaints, the first: ${complaints[0]?.slice(0, 400) ?? ''}`]
+      : []),
+  ].join(', ');
+}
+
+function machine(): string {
+  const [first] = cpus();
+  return `${cpus().length} cores (${first?.model.trim() ?? 'unknown'}), Linux ${release()}, Node ${process.version}`;
+}

@@ -1,0 +1,17 @@
+#!/bin/sh
+# Says what the container is: `jetloop ...` the command, `prepare` the set-up job, a service's name the service, anything
+# else a program. With exec, so that the process gets the container's signals itself.
+set -eu
+
+name="${1:-}"
+case "$name" in
+  jetloop) shift && exec node /app/services/cli/bin/jetloop.js "$@" ;;
+  prepare) exec node /app/deploy/prepare.mjs ;;
+  '' | *[!a-z-]*) ;;
+  *) [ ! -f "/app/services/$name/dist/main.js" ] || exec node "/app/services/$name/dist/main.js" ;;
+esac
+if ! command -v "$name" >/dev/null 2>&1; then
+  echo "\"$name\" is no service. Services: $(cd /app/services && ls -d */dist/main.js | sed 's,/.*,,' | grep -v '^cli$' | tr '\n' ' ')" >&2
+  exit 64
+fi
+exec "$@"

@@ -1,0 +1,33 @@
+import { hookCommandSchema, llmCommandSchema, toolCommandSchema } from '@jetloop/contracts';
+import type { AwaitedWork } from '@jetloop/session';
+import { z } from 'zod';
+import { TerminalError } from '../errors.js';
+
+export type WorkerKind = AwaitedWork['kind'];
+
+/** Reads a work command. @throws TerminalError `invalid`, saying what was expected */
+export function parseWork(kind: WorkerKind, body: Uint8Array): AwaitedWork {
+  const value = parseJson(body);
+  switch (kind) {
+    case 'llm':
+      return { kind, command: checked(kind, llmCommandSchema.safeParse(value)) };
+    case 'tool':
+      return { kind, command: checked(kind, toolCommandSchema.safeParse(value)) };
+    case 'hook':
+      return { kind, command: checked(kind, hookCommandSchema.safeParse(value)) };
+  }
+}
+
+function checked<T>(kind: WorkerKind, parsed: z.ZodSafeParseResult<T>): T {
+  if (!parsed.success) throw new TerminalError('invalid', `no ${kind} command: ${z.prettifyError(parsed.error)}`);
+  return parsed.data;
+}
+
+/** @throws TerminalError `invalid` */
+export function parseJson(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(body).toString('utf8'));
+  } catch (error) {
+    throw new TerminalError('invalid', `no JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}

@@ -1,0 +1,24 @@
+import type { HookReply, LlmReply, ToolReply } from '@jetloop/contracts';
+import type { AwaitedWork } from './outstanding.js';
+
+/** The reply that tells a session that its work will not be carried out, so that no session waits for ever. */
+export function failureReply(
+  work: AwaitedWork,
+  code: 'dead_lettered' | 'expired',
+  message: string,
+): LlmReply | ToolReply | HookReply {
+  const { kind, command } = work;
+  const { commandId } = command;
+  switch (kind) {
+    case 'llm': {
+      const error = { code, message, retryable: false };
+      return { commandId, kind, result: { status: 'error', error, cost: null, attempts: [] } };
+    }
+    case 'tool':
+      return { commandId, kind, result: { status: 'failed', error: { code, message } } };
+    case 'hook': {
+      const failed = { status: 'failed' as const, policy: 'hook-policy', error: { code, message } };
+      return { commandId, kind, seam: command.subject.seam, observed: [], result: failed };
+    }
+  }
+}

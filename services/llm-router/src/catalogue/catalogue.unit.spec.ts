@@ -1,0 +1,83 @@
+import { describe, expect, it } from '@jest/globals';
+import { catalogueOf, CatalogueError } from './catalogue.js';
+import { parseCatalogue } from './load-catalogue.js';
+
+const minimal = 'targets:\n  fast: { provider: openai, dialect: chat, model: small-1 }\n';
+
+function problemOf(text: string): string {
+  try {
+    parseCatalogue(text, 'models.yaml');
+  } catch (error) {
+    if (error instanceof CatalogueError) return error.message;
+    throw error;
+  }
+  throw new Error('expected a CatalogueError');
+}
+
+describe('parseCatalogue', () => {
+  it('fills in the defaults of spec 4.2, times in milliseconds', () => {
+    expect(parseCatalogue(minimal, 'models.yaml').get('fast')).toEqual({
+      name: 'fast',
+      provider: 'openai',
+      dialect: 'chat',
+      model: 'small-1',
+      capabilities: {
+        vision: false,
+        thinking: false,
+        promptCaching: false,
+        imageUrls: false,
+        imageMediaTypes: 'common',
+      },
+      stream: true,
+      requestTimeout: 600_000,
+      firstTokenTimeout: 120_000,
+      idleTimeout: 30_000,
+      throttleDelay: 0,
+      retryCount: 2,
+      jitterBackoff: 500,
+      cooldown: 5_000,
+      maxRetryAfter: 60_000,
+    });
+  });
+
+  it('reads JSON as well', () => {
+    const target = { provider: 'openai', dialect: 'chat', model: 'small-1' };
+    expect([...parseCatalogue(JSON.stringify({ targets: { fast: target } }), 'models.json').keys()]).toEqual(['fast']);
+  });
+
+  it('lets both cache prices default to the input price, and leaves unknown prices unknown', () => {
+    const prices = { input: 3, output: 15 };
+    const target = { provider: 'openai', dialect: 'chat', model: 'm' } as const;
+    const catalogue = catalogueOf({ targets: { a: { ...target, prices }, b: target } }, 'test');
+    expect(catalogue.get('a')?.prices).toEqual({ input: 3, cacheRead: 3, cacheWrite: 3, output: 15 });
+    expect(catalogue.get('b')?.prices).toBeUndefined();
+  });
+
+  it('names file, path and expectation of every problem', () => {
+    const text = 'targets:\n  fast: { provider: openai, dialect: telepathy, model: m, requestTimeout: soon }\n';
+    const problem = problemOf(text);
+    expect(problem).toMatch(/^models\.yaml: targets\.fast\.dialect: .*"chat".*"scripted"/m);
+    expect(problem).toMatch(/^models\.yaml: targets\.fast\.requestTimeout: .*expected number/m);
+  });
+
+  it('says where YAML itself is broken', () => {
+    expect(problemOf('targets: [')).toMatch(/^models\.yaml: .*line 1/s);
+  });
+
+  it('refuses a literal key, without repeating it', () => {
+    const key = 'sk-live-4242424242424242';
+    const named = problemOf(`targets:\n  a: { provider: p, dialect: chat, model: m, apiKeyEnv: ${key} }\n`);
+    expect(named).toContain(
+      'models.yaml: targets.a.apiKeyEnv: expected the name of an environment variable, not a key',
+    );
+    const field = problemOf(`targets:\n  a: { provider: p, dialect: chat, model: m, apiKey: ${key} }\n`);
+    expect(field).toContain('apiKey');
+    expect(named + field).not.toContain(key);
+  });
+
+  it('refuses a base URL that is none, and unknown fields', () => {
+    const base = 'targets:\n  a: { provider: p, dialect: chat, model: m, ';
+    expect(problemOf(`${base}baseUrl: "ftp://example.org" }\n`)).toContain('targets.a.baseUrl');
+    expect(problemOf(`${base}retries: 3 }\n`)).toContain('retries');
+  });
+});

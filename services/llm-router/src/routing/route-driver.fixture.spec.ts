@@ -1,0 +1,116 @@
+import type { LlmError } from '@jetloop/contracts';
+import type { Adapter, ModelRequest } from '../adapter/adapter.js';
+import type { Part } from '../adapter/part.js';
+import { catalogueOf } from '../catalogue/catalogue.js';
+import { route, type Routed, type RouteOptions } from './route.js';
+
+export type Answer = readonly Part[] | 'never';
+export const answer = (text: string): Answer => [
+  { kind: 'text', text },
+  { kind: 'usage', usage: { input: 10, cacheRead: 0, cacheWrite: 0, output: 5 } },
+  { kind: 'finish', reason: 'stop' },
+];
+export const fail = (code: LlmError['code'], more: Partial<LlmError> = {}): Answer => [
+  { kind: 'error', error: { code, message: code, retryable: false, ...more } },
+];
+export const spoken: Part = { kind: 'text', text: 'half an ans' };
+
+/** A provider fake: the answers of each target in order, the last one for ever. Records who was called. */
+export class FakeProvider implements Adapter {
+  readonly calls: string[] = [];
+  readonly limits: number[] = [];
+
+  constructor(private readonly answers: Readonly<Record<string, readonly Answer[]>>) {}
+
+  async *attempt({ target }: ModelRequest, signal: AbortSignal): AsyncGenerator<Part> {
+    const before = this.calls.filter((name) => name === target.name).length;
+    this.calls.push(target.name);
+    this.limits.push(target.requestTimeout);
+    const answers = this.answers[target.name] ?? [];
+    const parts = answers[Math.min(before, answers.length - 1)] ?? [];
+    if (parts === 'never') {
+      yield spoken;
+      await new Promise((resolve) => {
+        signal.addEventListener('abort', resolve);
+      });
+      yield { kind: 'error', error: { code: 'aborted', message: 'aborted', retryable: false } };
+      return;
+    }
+    yield* parts;
+  }
+}
+
+export interface Setup extends Partial<
+  Pick<RouteOptions, 'order' | 'fallback' | 'delivery' | 'earlier' | 'facts' | 'signal'>
+> {
+  readonly answers: Readonly<Record<string, readonly Answer[]>>;
+  readonly target?: Record<string, unknown>;
+}
+
+export interface Outcome {
+  readonly routed: Routed;
+  readonly calls: readonly string[];
+  readonly limits: readonly number[];
+  readonly waits: readonly number[];
+  readonly said: readonly string[];
+}
+
+export async function run({ answers, target = {}, ...options }: Setup): Promise<Outcome> {
+  const names = Object.keys(answers);
+  const targets = Object.fromEntries(
+    names.map((name) => [name, { provider: 'test', dialect: 'scripted', model: name, retryCount: 0, ...target }]),
+  );
+  const fake = new FakeProvider(answers);
+  const waits: number[] = [];
+  const said: string[] = [];
+  let clock = 0;
+  const routed = await route({
+    catalogue: catalogueOf({ targets }, 'test'),
+    adapters: { scripted: fake, chat: fake },
+    order: names,
+    primary: names[0],
+    fallback: true,
+    facts: { images: [], thinking: false, tokens: 40, afterToolRound: false },
+    request: { systemPrompt: '', messages: [], tools: [], step: 1 },
+    commandId: 'work',
+    delivery: 1,
+    earlier: [],
+    signal: new AbortController().signal,
+    listener: {
+      part: (id, part) => said.push(`${id} ${part.kind}`),
+      reset: (id) => said.push(`${id} reset`),
+      end: (id) => said.push(`${id} end`),
+    },
+    now: () => clock,
+    random: () => 0.5,
+    wait: (milliseconds) => {
+      waits.push(milliseconds);
+      clock += milliseconds;
+      return Promise.resolve();
+    },
+    ...options,
+  });
+  return { routed, calls: fake.calls, limits: fake.limits, waits, said };
+}
+
+export function optionsFor(name: string, more: Record<string, unknown> = {}): RouteOptions {
+  const targets = { [name]: { provider: 'test', dialect: 'scripted', model: name, retryCount: 0, ...more } };
+  const fake = new FakeProvider({});
+  return {
+    catalogue: catalogueOf({ targets }, 'test'),
+    adapters: { scripted: fake, chat: fake },
+    order: [name],
+    primary: name,
+    fallback: true,
+    facts: { images: [], thinking: false, tokens: 40, afterToolRound: false },
+    request: { systemPrompt: '', messages: [], tools: [], step: 1 },
+    commandId: 'work',
+    delivery: 1,
+    earlier: [],
+    signal: new AbortController().signal,
+    listener: { part: () => undefined, reset: () => undefined, end: () => undefined },
+    now: () => 0,
+    random: () => 0,
+    wait: () => Promise.resolve(),
+  };
+}
