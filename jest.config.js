@@ -28,7 +28,7 @@ const withAliases = (project) => ({
 export default {
   maxWorkers: 2,
   testTimeout: 60_000,
-  projects: [suite('unit'), suite('integration', onServers), suite('e2e', onServers), suite('recorded')].map(
+  projects: [suite('unit'), suite('integration', onServers), suite('e2e', onServers), suite('recorded', onServers)].map(
     withAliases,
   ),
 };

@@ -32,8 +32,8 @@ export interface Measurement {
   /** CPU (milliseconds a step) and memory (MiB at the peak) of each process. */
   readonly processes: Readonly<Record<string, { readonly cpuMsAStep: number; readonly peakMb: number }>>;
   readonly stored: {
-    readonly messagesAStep: { readonly journal: number; readonly commands: number; readonly events: number };
-    readonly bytesAStep: { readonly journal: number; readonly events: number };
+    readonly messagesAStep: StreamCounts['messages'];
+    readonly bytesAStep: StreamCounts['bytes'];
     /** Bytes written to storage a step: what JetStream and Postgres make of it. */
     readonly writtenAStep: { readonly nats: number; readonly postgres: number };
   };
@@ -152,10 +152,12 @@ function storedAStep(before: Snapshot, after: Snapshot, steps: number): Measurem
       journal: (to.messages.journal - from.messages.journal) / steps,
       commands: (to.messages.commands - from.messages.commands) / steps,
       events: (to.messages.events - from.messages.events) / steps,
+      blobs: (to.messages.blobs - from.messages.blobs) / steps,
     },
     bytesAStep: {
       journal: (to.bytes.journal - from.bytes.journal) / steps,
       events: (to.bytes.events - from.bytes.events) / steps,
+      blobs: (to.bytes.blobs - from.bytes.blobs) / steps,
     },
     writtenAStep: {
       nats: (after.written.nats - before.written.nats) / steps,

@@ -6,20 +6,31 @@ interface StreamInfo {
 
 /** What the streams have taken so far. */
 export interface StreamCounts {
-  readonly messages: { readonly journal: number; readonly commands: number; readonly events: number };
+  readonly messages: {
+    readonly journal: number;
+    readonly commands: number;
+    readonly events: number;
+    readonly blobs: number;
+  };
   /** Bytes that stay. Commands go once they are carried out. */
-  readonly bytes: { readonly journal: number; readonly events: number };
+  readonly bytes: { readonly journal: number; readonly events: number; readonly blobs: number };
 }
 
 export async function streamCounts(bus: Bus): Promise<StreamCounts> {
-  const [journal, commands, events] = await Promise.all([
+  const [journal, commands, events, blobs] = await Promise.all([
     streamState(bus, 'JOURNAL'),
     streamState(bus, 'COMMANDS'),
     streamState(bus, 'EVENTS'),
+    streamState(bus, 'OBJ_BLOBS'),
   ]);
   return {
-    messages: { journal: journal.last_seq, commands: commands.last_seq, events: events.last_seq },
-    bytes: { journal: journal.bytes, events: events.bytes },
+    messages: {
+      journal: journal.last_seq,
+      commands: commands.last_seq,
+      events: events.last_seq,
+      blobs: blobs.last_seq,
+    },
+    bytes: { journal: journal.bytes, events: events.bytes, blobs: blobs.bytes },
   };
 }
 

@@ -7,7 +7,7 @@ export { applyCommit, evolve, BrokenLogError } from './evolve.js';
 export type { EventContext } from './evolve.js';
 export { failureReply } from './failure-reply.js';
 export { groupsOf, MAX_PARALLEL_CALLS } from './groups.js';
-export { nextEvents } from './next.js';
+export { askedSeams, nextEvents } from './next.js';
 export type { DecisionContext } from './next.js';
 export { awaitedWork, CANCEL_GRACE_MS, outstanding, workKey } from './outstanding.js';
 export type { AwaitedWork, Work } from './outstanding.js';

@@ -6,6 +6,9 @@ import { joined, joining } from './joining.js';
 import { wantsToolList } from './tool-list.js';
 import type { CallState, SessionState, StepState, TurnState } from './state.js';
 
+/** The seams at which the loop asks policies. The others are not asked yet: a policy at one of them must be refused. */
+export const askedSeams: readonly Seam[] = ['prompt-submit', 'pre-tool'];
+
 /** Inputs of a decision that are not the log: time, and which seams have policies for this session. */
 export interface DecisionContext {
   /** RFC 3339. */

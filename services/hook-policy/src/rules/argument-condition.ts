@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Json } from '@jetloop/contracts';
 import picomatch from 'picomatch';
 import { leavesOf, parsePath, valuesAt } from './argument-path.js';
-import type { ArgumentCondition } from './policy-set.schema.js';
+import type { ArgumentCondition } from './rule-parts.schema.js';
 import { compilePattern, guardPattern } from './safe-pattern.js';
 import { isUnderPath } from './under-path.js';
 

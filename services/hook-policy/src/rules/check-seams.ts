@@ -1,5 +1,5 @@
 import { type Seam } from '@jetloop/contracts';
-import type { Decide, When } from './policy-set.schema.js';
+import type { Decide, When } from './rule-parts.schema.js';
 
 const everySeam = 'session-start prompt-submit pre-step pre-tool post-tool turn-continuation pre-compact';
 const known = (text: string): ReadonlySet<string> => new Set(text.split(' '));

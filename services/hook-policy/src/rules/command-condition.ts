@@ -1,7 +1,7 @@
 import type { Json } from '@jetloop/contracts';
 import { findListed, findUnlisted } from '../command/command-list.js';
 import { parsePath, valuesAt } from './argument-path.js';
-import type { CommandCondition } from './policy-set.schema.js';
+import type { CommandCondition } from './rule-parts.schema.js';
 
 /** What a command list found in the arguments, for the reason; undefined when it does not match. */
 export type CommandTest = (args: Readonly<Record<string, Json>>) => string | undefined;

@@ -3,7 +3,7 @@ import type { EvaluationContext } from '../policy/policy.js';
 import { compileArgument } from './argument-condition.js';
 import { compileCommand } from './command-condition.js';
 import { textsOf } from './content-text.js';
-import type { When } from './policy-set.schema.js';
+import type { When } from './rule-parts.schema.js';
 import { compilePattern } from './safe-pattern.js';
 import { compileText } from './text-condition.js';
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ContentBlock, Json, SeamSubject } from '@jetloop/contracts';
 import { neutralDecisions, type PolicyDecision } from '../policy/policy-decision.js';
 import type { EvaluationContext } from '../policy/policy.js';
-import { durationMs, type Decide } from './policy-set.schema.js';
+import { durationMs, type Decide } from './rule-parts.schema.js';
 import { redactInput, redactJson, redactResult, type Redact } from './redact-content.js';
 import { compilePattern } from './safe-pattern.js';
 import { redactSecrets } from './secrets.js';

@@ -1,5 +1,5 @@
 import { foldText } from './prompt-text.js';
-import type { TextCondition } from './policy-set.schema.js';
+import type { TextCondition } from './rule-parts.schema.js';
 import { compilePattern } from './safe-pattern.js';
 import { holdsSecret } from './secrets.js';
 

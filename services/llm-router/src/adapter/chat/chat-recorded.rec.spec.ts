@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { startReplayServer, type ReplayServer } from '@jetloop/testing';
-import { attempt, requestTo, textOf } from '../../services/llm-router/src/adapter/chat/chat-driver.fixture.spec.js';
+import { attempt, requestTo, textOf } from './chat-driver.fixture.spec.js';
 
 // Single bytes of the largest recordings take a while on a busy machine.
 jest.setTimeout(180_000);
