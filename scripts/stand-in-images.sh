@@ -23,16 +23,22 @@ say() { printf 'stand-in-images: %s\n' "$*" >&2; }
 # Where the builder of BuildKit is not installed, the engine's own one does the same.
 build() { DOCKER_BUILDKIT=0 docker build --quiet "$@" 2> >(grep -v -e DEPRECATED -e "BuildKit is currently" -e "environment-variable" -e "^$" >&2) >/dev/null; }
 
+# The packages and all that they need, as on a system that has none yet.
+download() {
+  (cd "$1" && apt-get -qq -y --download-only --no-install-recommends \
+    -o "Dir::State::status=$1/status" -o "Dir::State::extended_states=$1/extended" \
+    -o "Dir::Cache::archives=$1/archives" -o Debug::NoLocking=1 -o "APT::Sandbox::User=$(id -un)" \
+    install "${packages[@]}") </dev/null >&2
+}
+
 # Packages are unpacked and not configured: that needs no root and takes seconds, and the programs only need their files.
 build_base() {
   say "$base_image: unpacking Debian packages"
   local tree="$work/tree" state="$work/apt"
   mkdir -p "$state/archives/partial"
   : >"$state/status"
-  (cd "$state" && apt-get -qq -y --download-only --no-install-recommends \
-    -o "Dir::State::status=$state/status" -o "Dir::State::extended_states=$state/extended" \
-    -o "Dir::Cache::archives=$state/archives" -o Debug::NoLocking=1 -o "APT::Sandbox::User=$(id -un)" \
-    install "${packages[@]}") </dev/null >&2
+  # Package lists that are missing or stale are brought up to date, which only root may do.
+  download "$state" || { [ "$(id -u)" = 0 ] && apt-get -qq update </dev/null >&2 && download "$state"; }
   mkdir -p "$tree"/{proc,sys,dev,run,home,root,etc,var/lib,usr/{bin,sbin,lib,lib64}}
   local name package
   for name in bin sbin lib lib64; do ln -s "usr/$name" "$tree/$name"; done

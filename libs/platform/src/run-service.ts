@@ -38,7 +38,6 @@ export async function runService<S extends z.ZodRawShape>(
     const readiness = () => ({ ...running.readiness(), running: !state.stopping });
     const health =
       port === undefined ? undefined : await startHealthServer({ port, host, readiness, metrics: metrics.registry });
-    logger.info(health ? { port: health.port } : {}, 'ready');
     const end = (signal: string) => {
       if (state.stopping) return;
       state.stopping = true;
@@ -54,6 +53,8 @@ export async function runService<S extends z.ZodRawShape>(
         );
     };
     process.on('SIGTERM', end).on('SIGINT', end);
+    // Last: who waits for this line may end the process at once.
+    logger.info(health ? { port: health.port } : {}, 'ready');
   } catch (error) {
     logger.fatal(error instanceof Error ? error.message : String(error));
     process.exit(1);

@@ -7,3 +7,5 @@ export type { Infra, InfraOptions, ServerOrigin } from './servers/infra.js';
 export { InfraError } from './servers/infra-error.js';
 export { inspectServers, type ServerInspection, type ServersInspection } from './servers/inspect-servers.js';
 export { startInfra } from './servers/start-infra.js';
+export { spawnService, type ServiceProcess } from './process/spawn-service.js';
+export { startNatsCluster, type NatsCluster } from './servers/nats/start-nats-cluster.js';

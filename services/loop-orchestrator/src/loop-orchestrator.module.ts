@@ -2,6 +2,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { AgentResolver } from './agent/agent.resolver.js';
 import { CommandResolver } from './inbox/command.resolver.js';
 import { InboxController } from './inbox/inbox.controller.js';
+import { InboxGauge } from './inbox/inbox.gauge.js';
 import { OutcomePublisher } from './inbox/outcome.publisher.js';
 import { ORCHESTRATOR_OPTIONS, type OrchestratorOptions } from './options.js';
 import { SeamRegistry } from './policy/seam.registry.js';
@@ -21,6 +22,7 @@ export class LoopOrchestratorModule {
         AgentResolver,
         CommandHandler,
         CommandResolver,
+        InboxGauge,
         OutcomePublisher,
         SeamRegistry,
         SessionRepository,

@@ -12,6 +12,9 @@ export class TopologyDriftError extends Error {
 
 type Config = Readonly<Record<string, unknown>>;
 
+/** How large and how safe the streams are is the operator's choice, and no drift. */
+const SIZING: ReadonlySet<string> = new Set(['num_replicas', 'max_bytes', 'max_age']);
+
 /** Creates what is missing and updates what differs. Idempotent; safe when several processes do it at once. */
 export async function applyTopology(bus: Bus, options: TopologyOptions = {}): Promise<void> {
   const { streams, consumers } = topologyOf(options);
@@ -33,7 +36,7 @@ export async function applyTopology(bus: Bus, options: TopologyOptions = {}): Pr
 export async function checkTopology(bus: Bus, options: TopologyOptions = {}): Promise<void> {
   const { streams, consumers } = topologyOf(options);
   const ofStreams = streams.map(async (wanted) =>
-    differences(`stream ${wanted.name}`, wanted, await streamConfig(bus, wanted.name)),
+    differences(`stream ${wanted.name}`, withoutSizing(wanted), await streamConfig(bus, wanted.name)),
   );
   const ofConsumers = consumers.map(async ({ stream, name, config }) => {
     const found = await orMissing(bus.api<{ config: Config }>(`CONSUMER.INFO.${stream}.${name}`));
@@ -66,6 +69,10 @@ async function orMissing<T>(answer: Promise<T>): Promise<T | undefined> {
       return undefined;
     throw error;
   }
+}
+
+function withoutSizing(config: Config): Config {
+  return Object.fromEntries(Object.entries(config).filter(([field]) => !SIZING.has(field)));
 }
 
 /** A field that the server leaves out has its zero value. */

@@ -6,17 +6,14 @@ import type { PulledMessage } from './delivery.js';
  * Tells whoever waits for an inbox message that was given up: a caller gets the outcome `unavailable`; a worker's reply
  * becomes the timer `parked-<stream sequence>`, due now, which ends its work (spec 8.1).
  */
-export async function answerAbandoned(bus: Bus, message: PulledMessage, reason: string): Promise<void> {
+export async function answerAbandoned(bus: Bus, message: PulledMessage, code: string, reason: string): Promise<void> {
   const where = parseSessionSubject(message.subject);
   if (!where) return;
   const { tenant, session, kind } = where;
   if (kind === undefined) {
     const commandId = commandIdOf(message.body);
-    const outcome: Outcome = {
-      status: 'refused',
-      code: 'unavailable',
-      message: `The command was given up: ${reason}.`,
-    };
+    const known = code === 'too_large' || code === 'invalid' ? code : 'unavailable';
+    const outcome: Outcome = { status: 'refused', code: known, message: `The command was given up: ${reason}.` };
     if (commandId !== undefined)
       bus.nats.publish(subjects.outcome(tenant, session, commandId), JSON.stringify(outcome));
     return;

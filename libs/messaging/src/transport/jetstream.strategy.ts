@@ -187,15 +187,15 @@ export class JetStreamStrategy extends Server implements CustomTransportStrategy
     await faultPoint('dead.before');
     await this.dead.write(message, { class: cls, code, reason });
     await faultPoint('dead.after');
-    await this.answerGivenUp(message, reason);
+    await this.answerGivenUp(message, code, reason);
     await this.ack(message);
   }
 
   /** Nobody waits for ever: the session, or the caller, is told. */
-  private async answerGivenUp(message: PulledMessage, reason: string): Promise<void> {
+  private async answerGivenUp(message: PulledMessage, code: string, reason: string): Promise<void> {
     const kind = kinds[this.options.service];
     if (kind === 'session') {
-      await answerAbandoned(this.options.bus, message, reason);
+      await answerAbandoned(this.options.bus, message, code, reason);
       return;
     }
     try {

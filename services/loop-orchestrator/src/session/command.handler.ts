@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { Outcome } from '@jetloop/contracts';
-import { RetryableError, type InboxSettlement } from '@jetloop/messaging';
+import { DamagedSessionError, RetryableError, TerminalError, type InboxSettlement } from '@jetloop/messaging';
 import {
+  BrokenLogError,
   commandIdOf,
   decide,
   outstanding,
@@ -13,6 +14,7 @@ import {
   type Work,
 } from '@jetloop/session';
 import { CommandResolver, type ResolvedCommand } from '../inbox/command.resolver.js';
+import { InboxGauge } from '../inbox/inbox.gauge.js';
 import { OutcomePublisher } from '../inbox/outcome.publisher.js';
 import type { ParsedInbox } from '../inbox/parse-inbox.js';
 import { SeamRegistry } from '../policy/seam.registry.js';
@@ -37,14 +39,32 @@ export class CommandHandler {
     private readonly seams: SeamRegistry,
     private readonly work: WorkSender,
     private readonly outcomes: OutcomePublisher,
+    private readonly gauge: InboxGauge,
   ) {}
 
   async handle(inbox: ParsedInbox, traceparent?: string): Promise<InboxSettlement> {
     const { tenant, session } = inbox;
     const resolved = this.resolver.resolve(inbox);
     if (resolved.kind === 'refused') return this.answered(tenant, session, resolved.commandId, resolved.outcome);
+    const retryAfterMs = addsWork(resolved) ? await this.gauge.fullFor(tenant, session) : undefined;
+    if (retryAfterMs !== undefined) {
+      const message = 'Too many commands wait already: try again later.';
+      return this.answered(tenant, session, commandIdOf(resolved.command), {
+        status: 'refused',
+        code: 'full',
+        message,
+        retryAfterMs,
+      });
+    }
     const envelope = { ...resolved, tenant, session, ...(traceparent === undefined ? {} : { traceparent }) };
-    return this.queue.run(`${tenant}.${session}`, () => this.advance(envelope));
+    return this.queue
+      .run(`${tenant}.${session}`, () => this.advance(envelope))
+      .catch((error: unknown) => {
+        // Nothing is decided on a log that cannot be right; who asked is told, and what came is kept in DEAD.
+        if (error instanceof DamagedSessionError || error instanceof BrokenLogError)
+          throw new TerminalError('damaged', error.message);
+        throw error;
+      });
   }
 
   private async advance(envelope: Envelope): Promise<InboxSettlement> {
@@ -120,6 +140,11 @@ export class CommandHandler {
       answer: () => this.outcomes.publish(tenant, session, commandId, outcome),
     };
   }
+}
+
+/** Commands that end something are always taken. */
+function addsWork({ command }: ResolvedCommand): boolean {
+  return command.from === 'caller' && ['create', 'prompt', 'steer', 'inject'].includes(command.command.kind);
 }
 
 function newlyOutstanding(before: SessionState | undefined, after: SessionState | undefined, now: string): Work[] {

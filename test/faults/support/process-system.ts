@@ -1,0 +1,77 @@
+import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { JetloopClient } from '@jetloop/client';
+import type { AgentSpecInput } from '@jetloop/contracts';
+import type { CatalogueInput } from '@jetloop/llm-router';
+import { applyTopology, Bus, PolicyStore } from '@jetloop/messaging';
+import { spawnService, testServers, type ServiceProcess } from '@jetloop/testing';
+
+/** Short, so that what a dead process held comes again soon. */
+const ACK_WAIT_MS = 1_000;
+
+export interface ProcessSystemOptions {
+  readonly targets: CatalogueInput['targets'];
+  /** Address of NATS; default: the run's, with an account of its own. */
+  readonly natsUrl?: string;
+  readonly replicas?: number;
+}
+
+/** Services as processes of their own, which a test starts and kills one by one. */
+export class ProcessSystem {
+  private readonly processes = new Set<ServiceProcess>();
+
+  private constructor(
+    readonly tenant: string,
+    readonly natsUrl: string,
+    readonly databaseUrl: string,
+    readonly folder: string,
+    readonly client: JetloopClient,
+    readonly bus: Bus,
+    private readonly stopServers: () => Promise<void>,
+  ) {}
+
+  static async start({ targets, natsUrl, replicas = 1 }: ProcessSystemOptions): Promise<ProcessSystem> {
+    const servers = await testServers();
+    const url = natsUrl ?? servers.natsUrl;
+    const folder = await realpath(await mkdtemp(join(tmpdir(), 'jetloop-faults-')));
+    await writeFile(join(folder, 'models.yaml'), JSON.stringify({ targets }));
+    const bus = await Bus.connect({ url, name: 'test' });
+    await applyTopology(bus, { ackWaitMs: ACK_WAIT_MS, replicas });
+    const client = await JetloopClient.connect({ natsUrl: url, tenant: servers.tenant, actor: 'test' });
+    return new ProcessSystem(servers.tenant, url, servers.databaseUrl, folder, client, bus, () => servers.stop());
+  }
+
+  async spawn(service: string, env: Readonly<Record<string, string>> = {}): Promise<ServiceProcess> {
+    const process = await spawnService(service, {
+      NATS_URL: this.natsUrl,
+      DATABASE_URL: this.databaseUrl,
+      JETLOOP_ACK_WAIT_MS: String(ACK_WAIT_MS),
+      JETLOOP_WORKSPACE_ROOTS: this.folder,
+      JETLOOP_ALLOW_INLINE_AGENTS: 'true',
+      JETLOOP_MODELS: join(this.folder, 'models.yaml'),
+      ...env,
+    });
+    this.processes.add(process);
+    return process;
+  }
+
+  /** The agent of every test here. */
+  agent(target: string, more: Partial<AgentSpecInput> = {}) {
+    return { spec: { name: target, model: { chain: [target] }, tools: [], ...more } };
+  }
+
+  async putPolicies(name: string, set: unknown): Promise<void> {
+    const store = await PolicyStore.open(this.bus);
+    await store.put(name, set);
+    store.close();
+  }
+
+  async stop(): Promise<void> {
+    await this.client.close();
+    await Promise.all([...this.processes].map((process) => process.stop(5_000)));
+    await this.bus.close();
+    await this.stopServers();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
