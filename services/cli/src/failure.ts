@@ -1,10 +1,11 @@
 import { CommandRefusedError, SessionNotFoundError } from '@jetloop/client';
 import { InvalidTokenError } from '@jetloop/contracts';
 import { ApiError, RetryableError, ServerUnreachableError, UnsupportedServerError } from '@jetloop/messaging';
-import { AuditQueryError } from '@jetloop/persistence';
+import { AuditQueryError, MigrationError } from '@jetloop/persistence';
 import { InfraError } from '@jetloop/testing';
 import { EXIT, type ExitCode } from './exit-code.js';
 import { InterruptedError } from './run/interrupted-error.js';
+import { ServicesNotRunningError } from './services-not-running-error.js';
 import { UsageError } from './usage-error.js';
 
 /** Why a command did not do what it was asked for. */
@@ -39,13 +40,18 @@ export function failureOf(error: unknown): Failure {
     };
   if (error instanceof InterruptedError)
     return { exitCode: EXIT.otherEnd, code: 'interrupted', message: error.message };
-  if (error instanceof UnsupportedServerError || error instanceof InfraError)
-    return { exitCode: EXIT.infrastructure, code: 'unavailable', message: error.message };
+  if (isServerProblem(error)) return { exitCode: EXIT.infrastructure, code: 'unavailable', message: error.message };
   return {
     exitCode: EXIT.infrastructure,
     code: 'internal',
     message: `unexpected: ${error instanceof Error ? error.message : String(error)}`,
   };
+}
+
+function isServerProblem(error: unknown): error is Error {
+  return [UnsupportedServerError, InfraError, MigrationError, ServicesNotRunningError].some(
+    (kind) => error instanceof kind,
+  );
 }
 
 function refused({ code, message }: CommandRefusedError): Failure {
@@ -63,7 +69,7 @@ function ofQuery({ code, message }: AuditQueryError): Failure {
 function notFound(session: string, tenant: string): string {
   return [
     `There is no session ${session} in tenant ${tenant}.`,
-    "List what there is: jetloop sql 'select tenant, session_id, status, created_at from sessions order by created_at'.",
+    "List what there is: jetloop sessions, or jetloop sql 'select tenant, session_id, status, created_at from sessions order by created_at'.",
     'Sessions of embedded runs belong to the folder they were started in; --tenant and --nats choose others.',
   ].join('\n');
 }

@@ -1,14 +1,17 @@
-import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { Command, CommanderError } from 'commander';
 import type { DoctorOptions } from './command/doctor.command.js';
 import type { RunCommandOptions } from './command/run.command.js';
 import type { ShowOptions } from './command/show.command.js';
 import type { SqlOptions } from './command/sql.command.js';
+import { addOperationCommands } from './program/operation-commands.js';
+import { addSessionCommands } from './program/session-commands.js';
+import { wholeNumber } from './program/options.js';
 import { writeJson, type CommandIo } from './command-io.js';
 import { EXIT, type ExitCode } from './exit-code.js';
 import { styleOf } from './render/style.js';
 
 const EXIT_CODES = `
-Exit codes: 0 done (run: the turn completed), 1 the turn ended otherwise, 2 wrong input, 3 servers or something unforeseen.`;
+Exit codes: 0 done (run, tail --until-idle: the turn completed), 1 the turn ended otherwise, 2 wrong input, 3 servers or something unforeseen.`;
 
 /** Runs one command line. A command's own modules are loaded only when it runs: help answers at once. @returns the exit code; nothing is thrown */
 export async function runProgram(args: readonly string[], io: CommandIo): Promise<ExitCode> {
@@ -53,7 +56,7 @@ function createProgram(io: CommandIo, finish: (code: ExitCode) => void): Command
     .option('--workspace <folder>', 'folder to work in: the current one or below (default: the current one)')
     .option('--tenant <id>', 'whose session it is', 'local')
     .option('--session <id>', 'go on with this session, or begin it under this id (default: a new one)')
-    .option('--nats <url>', 'use services that run elsewhere (default: all of them in this process)')
+    .option('--nats <url>', 'use services that run elsewhere (default: those of `jetloop up`, or all in this process)')
     .option('--policies <file...>', 'policy sets, YAML')
     .option('--models <file>', 'model targets, YAML (default: one from OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL)')
     .option('--json', 'one line of JSON an event, and one with the outcome')
@@ -80,7 +83,7 @@ function createProgram(io: CommandIo, finish: (code: ExitCode) => void): Command
       'a read-only query of the audit tables: sessions, turns, messages, tool_calls, policy_decisions, model_attempts, events',
     )
     .argument('<query>', 'one SQL statement')
-    .option('--max-rows <number>', 'rows that are read at most', wholeNumber, 1_000)
+    .option('--max-rows <number>', 'rows that are read at most', wholeNumber(1), 1_000)
     .option('--json', 'one JSON object: columns, rows, truncated')
     .addHelpText('after', '\nThe database is the one of DATABASE_URL, or the data of the current folder.')
     .action(async (query: string, options: SqlOptions) => {
@@ -105,16 +108,14 @@ function createProgram(io: CommandIo, finish: (code: ExitCode) => void): Command
       const { runDemo } = await import('./demo/run-demo.js');
       finish((await runDemo({ json, terminal: io.out })) === 0 ? EXIT.completed : EXIT.otherEnd);
     });
+
+  addSessionCommands(program, io, finish);
+  addOperationCommands(program, io, finish);
   return program;
 }
 
 /** Of the package, which all parts of the project share. */
 const VERSION = '0.1.0';
-
-function wholeNumber(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('expected a whole number of at least 1');
-  return Number(text);
-}
 
 async function fail(error: unknown, json: boolean, io: CommandIo): Promise<ExitCode> {
   const { failureOf } = await import('./failure.js');

@@ -9,7 +9,7 @@ export interface DoctorOptions {
 
 /** `jetloop doctor`: what is there, and how to get what is not. */
 export async function doctorCommand({ json }: DoctorOptions, io: CommandIo): Promise<ExitCode> {
-  const findings = await inspectMachine(io.env);
+  const findings = await inspectMachine(io.env, io.folder);
   const works = findings.every(({ state }) => state !== 'missing');
   if (json) writeJson(io, { works, findings });
   else {

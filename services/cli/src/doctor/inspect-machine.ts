@@ -1,5 +1,6 @@
 import { inspectServers } from '@jetloop/testing';
 import type { Finding } from './finding.js';
+import { inspectData } from './inspect-data.js';
 import { inspectModel } from './inspect-model.js';
 import { inspectProgram } from './inspect-program.js';
 import { inspectNats, inspectPostgres } from './inspect-server.js';
@@ -7,16 +8,17 @@ import { inspectNats, inspectPostgres } from './inspect-server.js';
 const WANTED_NODE = 24;
 
 /** Looks at everything that a run needs or can use. Starts and fetches nothing. */
-export async function inspectMachine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
+export async function inspectMachine(env: NodeJS.ProcessEnv, folder: string): Promise<Finding[]> {
   const servers = await inspectServers(env);
-  const [nats, postgres, bash, git, rg] = await Promise.all([
+  const [nats, postgres, data, bash, git, rg] = await Promise.all([
     inspectNats(servers.nats, env['NATS_URL']),
     inspectPostgres(servers.postgres, env['DATABASE_URL']),
+    inspectData(folder, env),
     inspectProgram('bash', env, 'the tool bash runs commands with it; install the package bash'),
     inspectProgram('git', env, 'agents often look at the history; install the package git'),
     inspectProgram('rg', env, 'the tool grep brings its own; install the package ripgrep to have it in bash too'),
   ]);
-  return [inspectNode(process.versions.node), nats, postgres, inspectModel(env), bash, git, rg];
+  return [inspectNode(process.versions.node), nats, postgres, data, inspectModel(env), bash, git, rg];
 }
 
 function inspectNode(version: string): Finding {

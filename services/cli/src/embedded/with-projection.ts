@@ -5,17 +5,25 @@ import { startInfra } from '@jetloop/testing';
 import type { CommandIo } from '../command-io.js';
 import { Progress } from '../render/progress.js';
 import { findData } from './find-data.js';
+import { findRunning } from './running-services.js';
+import { untilProjected } from './until-projected.js';
 
 /** Milliseconds that a projection of all that was never projected may take. */
 const CATCH_UP_MS = 120_000;
 
 /**
- * Lends the address of the database: the one of DATABASE_URL, or the embedded one of the current folder, brought up to the
- * end of its journal first. Of the services only the projector runs: no session goes on by being looked at.
+ * Lends the address of the database: the one of DATABASE_URL, or, brought up to the end of the journal first, the one of
+ * `jetloop up` in the current folder or the folder's embedded one. For the latter, of the services only the projector runs: no
+ * session goes on by being looked at.
  */
 export async function withProjection<T>(io: CommandIo, work: (databaseUrl: string) => Promise<T>): Promise<T> {
   const address = io.env['DATABASE_URL'];
   if (address !== undefined && address !== '') return work(address);
+  const running = await findRunning(io.folder, io.env);
+  if (running) {
+    await untilProjected(running, CATCH_UP_MS);
+    return work(running.databaseUrl);
+  }
   const dataDir = await findData(io.folder, io.env);
   const progress = new Progress(io.err);
   progress.say('starting nats-server and PostgreSQL');

@@ -26,13 +26,30 @@ export function timelineLines(entries: readonly SessionEntry[], terminal: Termin
   const sequenceWidth = widthOf(rows.map(({ sequence }) => sequence));
   const typeWidth = widthOf(rows.map(({ event }) => event.type));
   const room = Math.max(20, (terminal.columns ?? WIDTH_ELSEWHERE) - offsetWidth - sequenceWidth - typeWidth - 6);
-  return rows.map(({ event, offset, sequence }) => {
-    const text = oneLine(essentials(event), room, style.symbols.more);
-    const left = style.dim(`${offset.padStart(offsetWidth)}  ${sequence.padStart(sequenceWidth)}`);
-    const type = paint(event, style)(event.type);
-    const padding = text === '' ? '' : ' '.repeat(typeWidth - event.type.length + 2);
-    return `${left}  ${type}${padding}${text}`;
-  });
+  return rows.map(({ event, offset, sequence }) =>
+    eventLine(event, `${offset.padStart(offsetWidth)}  ${sequence.padStart(sequenceWidth)}`, typeWidth, room, style),
+  );
+}
+
+/** Widths of a line that is written before the next ones are known. */
+const SEQUENCE_WIDTH = 5;
+const TYPE_WIDTH = 18;
+const TIME_WIDTH = 12;
+
+/** The line of an event that came just now: time of day (UTC), sequence, type, essentials. */
+export function arrivalLine({ event, at }: SessionEntry, terminal: Terminal): string {
+  const room = Math.max(
+    20,
+    (terminal.columns ?? WIDTH_ELSEWHERE) - TIME_WIDTH - SEQUENCE_WIDTH - Math.max(TYPE_WIDTH, event.type.length) - 6,
+  );
+  const left = `${at.slice(11, 11 + TIME_WIDTH)}  ${String(event.sequence).padStart(SEQUENCE_WIDTH)}`;
+  return eventLine(event, left, TYPE_WIDTH, room, styleOf(terminal));
+}
+
+function eventLine(event: SessionEntry['event'], left: string, typeWidth: number, room: number, style: Style): string {
+  const text = oneLine(essentials(event), room, style.symbols.more);
+  const padding = text === '' ? '' : ' '.repeat(Math.max(0, typeWidth - event.type.length) + 2);
+  return `${style.dim(left)}  ${paint(event, style)(event.type)}${padding}${text}`;
 }
 
 function paint({ type, data }: SessionEntry['event'], style: Style): (text: string) => string {

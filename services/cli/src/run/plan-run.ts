@@ -1,11 +1,11 @@
 import { realpath } from 'node:fs/promises';
-import type { AgentSpec } from '@jetloop/contracts';
 import type { Catalogue } from '@jetloop/llm-router';
 import { defaultAgent } from '../agent/default-agent.js';
-import { loadAgent } from '../agent/load-agent.js';
+import { namedAgent } from '../agent/named-agent.js';
 import type { CommandIo } from '../command-io.js';
 import { dataDirOf } from '../embedded/data-dir.js';
 import { checkNatsUrl } from '../input/check-nats-url.js';
+import { findRunning } from '../embedded/running-services.js';
 import { checkToken } from '../input/check-token.js';
 import { loadModels } from '../input/load-models.js';
 import { loadPolicies } from '../input/load-policies.js';
@@ -29,27 +29,32 @@ export async function planRun(prompt: string, options: RunOptions, io: CommandIo
   const tenant = checkToken('--tenant', options.tenant);
   const session = options.session === undefined ? undefined : checkToken('--session', options.session);
   const text = await readPrompt(prompt, io.input);
-  const agent = await agentOf(options.agent);
-  const where = options.nats === undefined ? await planEmbedded(options, io) : planRunning(options.nats, options);
+  const agent = await namedAgent(options.agent);
+  const where = await planWhere(options, io);
   if (where.kind === 'embedded')
     checkChain(agent && 'spec' in agent ? agent.spec : defaultAgent, where.catalogue, agent);
   return { prompt: text, tenant, session, agent, where };
 }
 
-/** A file by its name's look; else the name of an agent that the services know. */
-async function agentOf(named: string | undefined): Promise<RunPlan['agent']> {
-  if (named === undefined) return undefined;
-  const isFile = /[/\\]|\.(?:ya?ml|json)$/.test(named);
-  return isFile ? { spec: await loadAgent(named) } : { name: checkToken('--agent', named) };
+/** The services named by --nats, or the ones of `jetloop up` in this folder; else all of them in this process. */
+async function planWhere(options: RunOptions, io: CommandIo): Promise<RunPlan['where']> {
+  const { nats, workspace = '.' } = options;
+  if (nats !== undefined) {
+    refuseOwn(options, '--nats');
+    return { kind: 'running', natsUrl: checkNatsUrl(nats), workspace: options.workspace };
+  }
+  const running = await findRunning(io.folder, io.env);
+  if (!running) return planEmbedded(options, io);
+  refuseOwn(options, '`jetloop up` in this folder');
+  return { kind: 'running', natsUrl: running.natsUrl, workspace: await resolveWorkspace(io.folder, workspace) };
 }
 
-function planRunning(natsUrl: string, { workspace, policies, models }: RunOptions): RunPlan['where'] {
+function refuseOwn({ policies, models }: RunOptions, services: string): void {
   const own = [...(policies ? ['--policies'] : []), ...(models === undefined ? [] : ['--models'])];
   if (own.length > 0)
     throw new UsageError(
-      `${own.join(' and ')} cannot be used with --nats: the services that run there have their own.`,
+      `${own.join(' and ')} cannot be used with ${services}: the services that run there have their own.`,
     );
-  return { kind: 'running', natsUrl: checkNatsUrl(natsUrl), workspace };
 }
 
 async function planEmbedded(
@@ -63,7 +68,7 @@ async function planEmbedded(
 }
 
 /** A chain of which no target is known can answer nothing. An agent of another name is looked up by the services. */
-function checkChain(spec: AgentSpec, catalogue: Catalogue, agent: RunPlan['agent']): void {
+function checkChain(spec: typeof defaultAgent, catalogue: Catalogue, agent: RunPlan['agent']): void {
   if (agent && 'name' in agent) return;
   const chain = spec.model?.chain ?? [];
   if (chain.some((target) => catalogue.has(target))) return;

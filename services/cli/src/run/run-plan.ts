@@ -1,6 +1,6 @@
-import type { AgentSpec } from '@jetloop/contracts';
 import type { PolicySet } from '@jetloop/hook-policy';
 import type { Catalogue } from '@jetloop/llm-router';
+import type { NamedAgent } from '../agent/named-agent.js';
 
 /** What `jetloop run` was asked for, with everything checked that can be checked before a server starts. */
 export interface RunPlan {
@@ -9,7 +9,7 @@ export interface RunPlan {
   /** Undefined: a new one. */
   readonly session: string | undefined;
   /** Undefined: none was named. */
-  readonly agent: { readonly name: string } | { readonly spec: AgentSpec } | undefined;
+  readonly agent: NamedAgent | undefined;
   readonly where: RunningServices | EmbeddedServices;
 }
 

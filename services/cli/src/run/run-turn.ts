@@ -1,5 +1,6 @@
 import { JetloopClient, type SessionEntry, type TurnOutcome } from '@jetloop/client';
 import type { LiveDelta, LiveTool } from '@jetloop/contracts';
+import { actorOf } from '../actor.js';
 import { defaultAgent } from '../agent/default-agent.js';
 import type { CommandIo } from '../command-io.js';
 import { UsageError } from '../usage-error.js';
@@ -79,8 +80,4 @@ function create(client: JetloopClient, session: string, { agent, where, prompt }
     ...(where.workspace === undefined ? {} : { workspace: where.workspace }),
     prompt,
   });
-}
-
-function actorOf(env: NodeJS.ProcessEnv): string {
-  return `cli:${env['USER'] ?? env['LOGNAME'] ?? 'unknown'}`.slice(0, 200);
 }

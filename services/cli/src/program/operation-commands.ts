@@ -1,0 +1,61 @@
+import type { Command } from 'commander';
+import type { MigrateOptions } from '../command/migrate.command.js';
+import type { TopologyCommandOptions } from '../command/topology.command.js';
+import type { UpOptions } from '../command/up.command.js';
+import type { RemoteOptions } from '../command/with-client.js';
+import type { CommandIo } from '../command-io.js';
+import { remote, wholeNumber, type Finish } from './options.js';
+
+/** The commands that start and prepare servers and services. */
+export function addOperationCommands(program: Command, io: CommandIo, finish: Finish): void {
+  program
+    .command('up')
+    .description('start servers and services for the current folder, and keep them running until ^C')
+    .option('--policies <file...>', 'policy sets, YAML')
+    .option('--models <file>', 'model targets, YAML (default: one from OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL)')
+    .option('--json', 'one JSON object once it runs')
+    .action(async (options: UpOptions) => {
+      const { upCommand } = await import('../command/up.command.js');
+      finish(await upCommand(options, io));
+    });
+
+  program
+    .command('topology')
+    .description('the streams and consumers in NATS')
+    .command('apply')
+    .description('create what is missing, update what differs, and say what is there')
+    .option('--nats <url>', 'which server (default: NATS_URL, or `jetloop up` in this folder)')
+    .option('--replicas <number>', 'copies of every stream: 3 on a cluster', wholeNumber(1), 1)
+    .option('--json', 'one JSON object')
+    .action(async (options: TopologyCommandOptions) => {
+      const { topologyApplyCommand } = await import('../command/topology.command.js');
+      finish(await topologyApplyCommand(options, io));
+    });
+
+  program
+    .command('migrate')
+    .description('bring the tables of the database of DATABASE_URL to the newest schema')
+    .option('--json', 'one JSON object')
+    .action(async (options: MigrateOptions) => {
+      const { migrateCommand } = await import('../command/migrate.command.js');
+      finish(await migrateCommand(options, io));
+    });
+  addAgents(program.command('agents'), io, finish);
+}
+
+function addAgents(agents: Command, io: CommandIo, finish: Finish): void {
+  agents.description('agent specs that the services know by name');
+  remote(agents.command('list'))
+    .description('those of a tenant')
+    .action(async (options: RemoteOptions) => {
+      const { agentsListCommand } = await import('../command/agents.command.js');
+      finish(await agentsListCommand(options, io));
+    });
+  remote(agents.command('put'))
+    .description('store one, or replace the one of its name')
+    .argument('<file>', 'agent spec, YAML')
+    .action(async (file: string, options: RemoteOptions) => {
+      const { agentsPutCommand } = await import('../command/agents.command.js');
+      finish(await agentsPutCommand(file, options, io));
+    });
+}
