@@ -126,8 +126,8 @@ COPY npm /usr/local/lib/node_modules/npm
 ENV NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt
 RUN ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm \
  && ln -s ../lib/node_modules/npm/bin/npx-cli.js /usr/local/bin/npx && node --version && npm --version \
- && echo 'node:x:1000:1000::/home/node:/bin/bash' >>/etc/passwd && echo 'node:x:1000:' >>/etc/group \
- && mkdir -p /home/node && chown 1000:1000 /home/node
+ && echo 'node:x:1000:1000::/var/lib/node:/bin/bash' >>/etc/passwd && echo 'node:x:1000:' >>/etc/group \
+ && mkdir -p /var/lib/node && chown 1000:1000 /var/lib/node
 CMD ["node"]
 DOCKERFILE
   build -t "$node_image" "$context"

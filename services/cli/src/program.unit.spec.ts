@@ -53,6 +53,23 @@ describe('nonsense is refused before anything starts, saying what to do', () => 
     [['sql', ''], 'The query is empty'],
     [['sql', 'select 1'], 'Nothing has run in'],
     [['sql', 'select 1', '--max-rows', '0'], 'expected a whole number of at least 1'],
+    [['send', 'a.b', 'Hello'], 'session "a.b" is not valid'],
+    [['send', 's1', ' '], 'The prompt is empty'],
+    [['send', 's1', 'Hello', '--steer', '--inject'], 'exclude each other'],
+    [['send', 's1', 'Hello', '--steer', '--when-busy', 'queue'], '--when-busy is for prompts'],
+    [['send', 's1', 'Hello', '--agent', 'coder'], 'give --create too'],
+    [['send', 's1', 'Hello', '--when-busy', 'never'], 'Allowed choices are queue, reject, interrupt'],
+    [['tail', '*'], 'session "*" is not valid'],
+    [['tail', 's1', '--from', '-1'], 'expected a whole number of at least 0'],
+    [['sessions', '--tenant', '*'], '--tenant "*" is not valid'],
+    [['cancel', 's1', '--nats', ':::'], 'expected nats://'],
+    [['close'], "missing required argument 'session'"],
+    [['approvals', 'approve', 's1'], "missing required argument 'approval'"],
+    [['agents', 'put', '@bad.yaml'], 'bad.yaml:2:1: '],
+    [['topology', 'apply', '--replicas', '0'], 'expected a whole number of at least 1'],
+    [['migrate'], 'DATABASE_URL is not set'],
+    [['up'], 'Either set OPENAI_API_KEY'],
+    [['up', '--models', '@bad.yaml'], 'bad.yaml'],
     [['frobnicate'], "unknown command 'frobnicate'"],
     [['run'], "missing required argument 'prompt'"],
   ])('%j', async (args, message) => {
@@ -86,6 +103,23 @@ it('says a server that is not there with exit code 3', async () => {
   }
 });
 
+it.each([[['send', 's1', 'Hello']], [['tail', 's1']], [['sessions']], [['cancel', 's1']], [['topology', 'apply']]])(
+  'says how to get services where none run: %j',
+  async (args) => {
+    const { exitCode, err } = await jetloop(args);
+    expect(exitCode).toBe(3);
+    expect(err).toContain('Start them with `jetloop up` in another terminal');
+  },
+);
+
+it('says that a database cannot be migrated, without its password', async () => {
+  const env = { DATABASE_URL: 'postgres://x:secret@127.0.0.1:1/x' };
+  const { exitCode, err } = await jetloop(['migrate'], { env });
+  expect(exitCode).toBe(3);
+  expect(err).toContain('127.0.0.1:1/x cannot be migrated: connect ECONNREFUSED');
+  expect(err).not.toContain('secret');
+});
+
 it('says an error as JSON with --json', async () => {
   const { exitCode, out, err } = await jetloop(['run', '-', '--json'], { input: inputOf(' ') });
   expect({ exitCode, err }).toEqual({ exitCode: 2, err: '' });
@@ -104,7 +138,9 @@ it('doctor names what is there, and never the key', async () => {
   const { out } = await jetloop(['doctor', '--json'], { env });
   expect(out).not.toContain('sk-secret');
   const { findings } = JSON.parse(out) as { findings: { name: string; state: string }[] };
-  expect(findings.map(({ name }) => name)).toEqual(['Node', 'nats-server', 'PostgreSQL', 'model', 'bash', 'git', 'rg']);
+  expect(findings.map(({ name }) => name)).toEqual([
+    ...['Node', 'nats-server', 'PostgreSQL', 'data folder', 'model', 'bash', 'git', 'rg'],
+  ]);
   expect(findings.find(({ name }) => name === 'model')?.state).toBe('ok');
 });
 

@@ -6,12 +6,12 @@ export async function consumeEvents(natsUrl: string, filter: string): Promise<{ 
   const nats = await connect({ servers: host, user: username, pass: password });
   try {
     const manager = await nats.jetstreamManager();
-    await manager.consumers.add('EVENTS', {
-      durable_name: 'external',
+    const { name } = await manager.consumers.add('EVENTS', {
+      durable_name: `external-${process.hrtime.bigint()}`,
       filter_subject: filter,
       ack_policy: AckPolicy.Explicit,
     });
-    const consumer = await nats.jetstream().consumers.get('EVENTS', 'external');
+    const consumer = await nats.jetstream().consumers.get('EVENTS', name);
     const messages = await consumer.fetch({ max_messages: 1_000, expires: 1_000 });
     const seen: { subject: string; value: unknown }[] = [];
     for await (const message of messages) {

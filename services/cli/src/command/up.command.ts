@@ -27,9 +27,9 @@ export async function upCommand({ policies = [], models, json }: UpOptions, io: 
     throw new UsageError(`\`jetloop up\` runs for ${root} already (process ${other.pid}): the other commands use it.`);
   await openDataDir(dataDir);
 
-  const interrupted = Promise.withResolvers<void>();
+  const interrupted = Promise.withResolvers<undefined>();
   const stopListening = io.onInterrupt(() => {
-    interrupted.resolve();
+    interrupted.resolve(undefined);
   });
   const progress = new Progress(io.err);
   try {

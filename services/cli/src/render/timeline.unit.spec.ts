@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { entriesOf, events, recordingTerminal } from '../testing/entries.js';
-import { timelineLines } from './timeline.js';
+import { arrivalLine, timelineLines } from './timeline.js';
 
 const list = entriesOf(
   events.turnStart(),
@@ -31,5 +31,13 @@ it('shows an event that this version does not know with its data', () => {
   const unknown = { ...list[0]!, event: { sequence: 0, type: 'moon.phase', version: 3, data: { full: true } } };
   expect(timelineLines([unknown], recordingTerminal().terminal)).toEqual([
     '+0 ms  0  moon.phase  (version 3) {"full":true}',
+  ]);
+});
+
+it('has a line an arrival, in columns though the next ones are not known', () => {
+  const { terminal } = recordingTerminal();
+  expect(list.slice(1, 3).map((entry) => arrivalLine(entry, terminal))).toEqual([
+    '00:00:00.010      1  user.message        "Mend\\nit"',
+    '00:00:00.020      2  assistant.message   "Yes." (stop, m, 1,200 in, 34 out, $0.0125)',
   ]);
 });

@@ -19,19 +19,18 @@ export async function followSession(
 ): Promise<SessionActivity> {
   const activity = new SessionActivity(tenant, session);
   let next = 0;
-  let isClosed = false;
   const see = (entry: SessionEntry) => {
     activity.see(entry);
     next = entry.event.sequence + 1;
-    isClosed = entry.event.type === 'session.closed';
     if (entry.event.sequence >= from) onEntry(entry);
   };
+  const isOver = () => activity.isClosed || (untilIdle && activity.isIdle);
   // What is there is read to its end first: a session that was idle in between goes on.
   for await (const entry of client.events(session, { follow: false, signal })) see(entry);
-  if (signal.aborted || isClosed || (untilIdle && activity.isIdle)) return activity;
+  if (signal.aborted || isOver()) return activity;
   for await (const entry of client.events(session, { from: next, signal })) {
     see(entry);
-    if (isClosed || (untilIdle && activity.isIdle)) break;
+    if (isOver()) break;
   }
   return activity;
 }

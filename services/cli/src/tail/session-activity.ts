@@ -19,6 +19,10 @@ export class SessionActivity {
     if (isKnownEvent(event) && event.type === 'turn.end') this.lastEnd = event.data.reason;
   }
 
+  get isClosed(): boolean {
+    return this.state?.status === 'closed';
+  }
+
   /** No turn is open, and nothing that waits will begin one. Steering of a cancelled turn waits for the next prompt. */
   get isIdle(): boolean {
     const { state } = this;
