@@ -87,6 +87,10 @@ describe('the answer to a command', () => {
       { code: 'invalid', message: expect.stringContaining('at least one') },
     ]);
     expect(await send(randomUUID(), create('talks', { workspace: '/etc' }))).toMatchObject([{ code: 'invalid' }]);
+    const deadline = { agent: system.agent('talks', { deadlines: { turn: 1_000 } }) };
+    expect(await send(randomUUID(), create('talks', deadline))).toMatchObject([
+      { code: 'invalid', message: expect.stringContaining('deadlines.turn') },
+    ]);
   });
 
   it('L44 not_found: no such session, no such agent', async () => {

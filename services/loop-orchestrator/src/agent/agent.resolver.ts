@@ -29,6 +29,13 @@ export class AgentResolver {
       throw new ResolveError('not_found', `There is no agent named ${agent.name}: put its spec into AGENTS first.`);
     if (!spec?.model)
       throw new ResolveError('invalid', `The agent has no model: expected model.chain with at least one target.`);
+    const absent = notCarriedOut(spec);
+    if (absent.length > 0) {
+      throw new ResolveError(
+        'invalid',
+        `This version does not carry out ${absent.join(', ')} of an agent: leave ${absent.length > 1 ? 'them' : 'it'} out.`,
+      );
+    }
     return spec;
   }
 
@@ -40,4 +47,15 @@ export class AgentResolver {
       );
     return spec;
   }
+}
+
+/** Fields of a spec that nothing would come of: refused, because a limit that is ignored is worse than none. */
+function notCarriedOut({ mcpServers, harness, modes, deadlines, sandbox }: AgentSpec): string[] {
+  return [
+    ...(Object.keys(mcpServers).length > 0 ? ['mcpServers'] : []),
+    ...(harness ? ['harness'] : []),
+    ...(modes.length > 0 ? ['modes'] : []),
+    ...(deadlines.turn === undefined ? [] : ['deadlines.turn']),
+    ...(sandbox === 'none' ? [] : ['sandbox']),
+  ];
 }

@@ -14,7 +14,7 @@ const RETRY_AFTER_MS = 1_000;
 @Injectable()
 export class InboxGauge {
   private looked = 0;
-  private counts: Promise<Map<string, number>> = Promise.resolve(new Map());
+  private counts: Promise<Map<string, number>> = Promise.resolve(new Map<string, number>());
 
   constructor(private readonly bus: Bus) {}
 
