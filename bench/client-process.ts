@@ -14,8 +14,8 @@ export interface ClientProcess {
 }
 
 /** Starts the client in its own process; it has warmed up, and the services with it, when this resolves. */
-export async function startClient(task: ClientTask): Promise<ClientProcess> {
-  const child = fork(join(import.meta.dirname, 'client.ts'), [JSON.stringify(task)], { execArgv: [] });
+export async function startClient(task: ClientTask, signal: AbortSignal): Promise<ClientProcess> {
+  const child = fork(join(import.meta.dirname, 'client.ts'), [JSON.stringify(task)], { execArgv: [], signal });
   const next = () =>
     new Promise<ClientMessage>((resolve, reject) => {
       const timer = setTimeout(() => {
@@ -24,10 +24,15 @@ export async function startClient(task: ClientTask): Promise<ClientProcess> {
       const done = () => {
         clearTimeout(timer);
         child.removeAllListeners();
+        child.on('error', () => undefined); // the abort of a client that nobody waits for
       };
       child.once('message', (message) => {
         done();
         resolve(clientMessageSchema.parse(message));
+      });
+      child.once('error', (error) => {
+        done();
+        reject(signal.aborted ? new Error('interrupted') : error);
       });
       child.once('exit', (code) => {
         done();

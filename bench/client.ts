@@ -4,7 +4,7 @@ import { JetloopClient, type SessionEntry } from '@jetloop/client';
 import { clientTaskSchema, type ClientMessage, type ClientTask } from './client-report.ts';
 import { agent, STEPS, TENANT } from './workload.ts';
 
-const TURN_TIMEOUT_MS = 60_000;
+const TURN_TIMEOUT_MS = 150_000;
 
 process.once('disconnect', () => process.exit(1));
 

@@ -34,8 +34,7 @@ async function bench(chosen: BenchOptions): Promise<number> {
     const runs: Measurement[] = [];
     rows.push(runs);
     for (let run = 1; run <= chosen.runs; run++) {
-      if (interrupted.aborted) return NOT_DONE;
-      const measurement = await measure(chosen, sync, sessions);
+      const measurement = await measure(chosen, { sync, sessions, signal: interrupted });
       runs.push(measurement);
       process.stderr.write(`${progressOf(measurement, run, chosen.runs)}\n`);
     }
@@ -54,12 +53,11 @@ async function bench(chosen: BenchOptions): Promise<number> {
   return 0;
 }
 
-/** Ctrl-C and SIGTERM: the run at hand fails because its processes end, and everything that it started is stopped. */
+/** Ctrl-C and SIGTERM: the run at hand fails, and everything that it started is stopped. */
 function interruption(): AbortSignal {
   const controller = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.once(signal, () => {
-      process.stderr.write(`${signal}: stopping after this run; once more ends at once\n`);
+    process.on(signal, () => {
       controller.abort();
     });
   return controller.signal;

@@ -1,21 +1,13 @@
 import { loadavg } from 'node:os';
-import { startClient } from './client-process.ts';
+import { startClient, type ClientProcess } from './client-process.ts';
 import { LagSampler, type Lag } from './lag-sampler.ts';
 import { MemorySampler } from './memory-sampler.ts';
 import type { BenchOptions, Sync } from './options.ts';
-import {
-  cpuSeconds,
-  familyCpuSeconds,
-  familyWrittenBytes,
-  machineCpuSeconds,
-  peakMemory,
-  resetPeak,
-  writtenBytes,
-} from './process-usage.ts';
+import { peakMemory, resetPeak } from './process-usage.ts';
 import { Projection } from './projection.ts';
 import { readProfile, type Profile } from './profile.ts';
 import { quantile } from './statistics.ts';
-import { streamCounts, type StreamCounts } from './stream-counts.ts';
+import { storedAStep, takeSnapshot, type Stored } from './snapshot.ts';
 import { startSystem, type BenchSystem } from './system.ts';
 import { STEPS } from './workload.ts';
 
@@ -31,12 +23,7 @@ export interface Measurement {
   readonly turnMs: { readonly p50: number; readonly p99: number };
   /** CPU (milliseconds a step) and memory (MiB at the peak) of each process. */
   readonly processes: Readonly<Record<string, { readonly cpuMsAStep: number; readonly peakMb: number }>>;
-  readonly stored: {
-    readonly messagesAStep: StreamCounts['messages'];
-    readonly bytesAStep: StreamCounts['bytes'];
-    /** Bytes written to storage a step: what JetStream and Postgres make of it. */
-    readonly writtenAStep: { readonly nats: number; readonly postgres: number };
-  };
+  readonly stored: Stored;
   readonly projection: Lag & { readonly caughtUpMs: number; readonly unfoldedMs: number };
   /** The machine: its load average before the run, and the cores that others used during it. */
   readonly noise: { readonly loadBefore: number; readonly otherCores: number };
@@ -45,26 +32,27 @@ export interface Measurement {
   readonly profile?: Profile;
 }
 
-interface Snapshot {
-  readonly cpu: ReadonlyMap<string, number>;
-  readonly machine: number;
-  readonly written: { readonly nats: number; readonly postgres: number };
-  readonly streams: StreamCounts;
-}
-
 const WARM_TURNS = 64;
 /** Turns of the measured part, by how many sessions run at once: some seconds each. */
 function turnsOf(sessions: number): number {
   return Math.max(60, sessions * (sessions >= 256 ? 2 : 4));
 }
 
+export interface Run {
+  readonly sync: Sync;
+  readonly sessions: number;
+  readonly signal: AbortSignal;
+}
+
 /** One run on a fresh store. */
-export async function measure(options: BenchOptions, sync: Sync, sessions: number): Promise<Measurement> {
+export async function measure(options: BenchOptions, run: Run): Promise<Measurement> {
   const [loadBefore = 0] = loadavg();
-  const system = await startSystem(options, sync);
+  const system = await startSystem(options, run.sync);
   try {
-    const measured = await measureOn(system, sync, sessions);
-    const { window, ...measurement } = { ...measured, noise: { ...measured.noise, loadBefore } };
+    run.signal.throwIfAborted();
+    const measured = await measureOn(system, run);
+    const { window, otherCores, ...figures } = measured;
+    const measurement = { ...figures, noise: { loadBefore, otherCores } };
     if (options.profile === undefined) return measurement;
     await system.stopServices();
     return { ...measurement, profile: await readProfile(system.profileFile, window) };
@@ -75,95 +63,82 @@ export async function measure(options: BenchOptions, sync: Sync, sessions: numbe
   }
 }
 
-async function measureOn(system: BenchSystem, sync: Sync, sessions: number) {
-  const turns = turnsOf(sessions);
-  const { natsUrl, workspace, bus } = system;
-  const projection = new Projection(bus, system.databaseUrl);
-  const client = await startClient({ natsUrl, workspace, sessions, warmTurns: WARM_TURNS, turns });
+async function measureOn(system: BenchSystem, run: Run) {
+  const projection = new Projection(system.bus, system.databaseUrl);
   try {
-    await projection.caughtUp();
-    await projection.unfolded();
-    const pids = new Map([
-      ['client', client.pid],
-      ['nats-server', system.natsPid],
-      ...system.services.map(({ name, pid }) => [name, pid] as const),
-    ]);
-    await Promise.all([...pids.values()].map(resetPeak));
-    const memory = new MemorySampler(system.postgresPid);
-    const lag = new LagSampler(projection.head, projection.position);
-    const before = await snapshot(system, pids);
-    const windowStart = monotonicMicroseconds();
-    const report = await client.go();
-    const windowEnd = monotonicMicroseconds();
-    const after = await snapshot(system, pids);
-    const behind = await lag.stop();
-    const caughtUpMs = await projection.caughtUp();
-    const unfoldedMs = await projection.unfolded();
-    const settled = await snapshot(system, pids);
-    const steps = report.turns * STEPS;
-    const peaks = new Map(
-      await Promise.all([...pids].map(async ([name, pid]) => [name, await peakMemory(pid)] as const)),
-    );
-    peaks.set('postgres', memory.stop());
-    const cpu = [...after.cpu].map(([name, value]) => [name, value - (before.cpu.get(name) ?? 0)] as const);
-    const ours = cpu.reduce((sum, [, seconds]) => sum + seconds, 0);
-    return {
-      sessions,
-      sync,
-      turns: report.turns,
-      steps,
-      seconds: report.seconds,
-      stepsPerSecond: steps / report.seconds,
-      stepMs: spread(report.stepMs),
-      turnMs: spread(report.turnMs),
-      processes: Object.fromEntries(
-        cpu.map(([name, seconds]) => [name, { cpuMsAStep: (seconds * 1_000) / steps, peakMb: peaks.get(name) ?? NaN }]),
-      ),
-      stored: storedAStep(before, settled, steps),
-      projection: { ...behind, caughtUpMs, unfoldedMs },
-      noise: { loadBefore: 0, otherCores: Math.max(0, after.machine - before.machine - ours) / report.seconds },
-      complaints: complaintsOf(system),
-      window: { start: windowStart, end: windowEnd },
-    };
+    const { natsUrl, workspace } = system;
+    const { sessions, signal } = run;
+    const task = { natsUrl, workspace, sessions, warmTurns: WARM_TURNS, turns: turnsOf(sessions) };
+    const client = await startClient(task, signal);
+    try {
+      return await measureLoad(system, run, projection, client);
+    } finally {
+      await client.stop();
+    }
   } finally {
-    await client.stop();
     await projection.close();
   }
 }
 
-async function snapshot(system: BenchSystem, pids: ReadonlyMap<string, number>): Promise<Snapshot> {
-  const { natsPid, postgresPid, bus } = system;
-  const [single, postgres, machine, natsWritten, postgresWritten, streams] = await Promise.all([
-    Promise.all([...pids].map(async ([name, pid]) => [name, await cpuSeconds(pid)] as const)),
-    familyCpuSeconds(postgresPid),
-    machineCpuSeconds(),
-    writtenBytes(natsPid),
-    familyWrittenBytes(postgresPid),
-    streamCounts(bus),
+async function measureLoad(
+  system: BenchSystem,
+  { sync, sessions }: Run,
+  projection: Projection,
+  client: ClientProcess,
+) {
+  await projection.caughtUp();
+  await projection.unfolded();
+  const pids = new Map([
+    ['client', client.pid],
+    ['nats-server', system.natsPid],
+    ...system.services.map(({ name, pid }) => [name, pid] as const),
   ]);
-  const written = { nats: natsWritten, postgres: postgresWritten };
-  return { cpu: new Map([...single, ['postgres', postgres]]), machine, written, streams };
+  await Promise.all([...pids.values()].map(resetPeak));
+  const before = await takeSnapshot(system, projection, pids);
+  const { report, memory, lag, window } = await sampled(system, projection, client);
+  const after = await takeSnapshot(system, projection, pids);
+  const caughtUpMs = await projection.caughtUp();
+  const unfoldedMs = await projection.unfolded();
+  const settled = await takeSnapshot(system, projection, pids);
+  const steps = report.turns * STEPS;
+  const peaks = new Map([['postgres', memory]]);
+  for (const [name, pid] of pids) peaks.set(name, await peakMemory(pid));
+  const cpu = [...after.cpu].map(([name, value]) => [name, value - (before.cpu.get(name) ?? 0)] as const);
+  const ours = cpu.reduce((sum, [, seconds]) => sum + seconds, 0);
+  return {
+    sessions,
+    sync,
+    turns: report.turns,
+    steps,
+    seconds: report.seconds,
+    stepsPerSecond: steps / report.seconds,
+    stepMs: spread(report.stepMs),
+    turnMs: spread(report.turnMs),
+    processes: Object.fromEntries(
+      cpu.map(([name, seconds]) => [name, { cpuMsAStep: (seconds * 1_000) / steps, peakMb: peaks.get(name) ?? NaN }]),
+    ),
+    stored: storedAStep(before, settled, steps),
+    projection: { ...lag, caughtUpMs, unfoldedMs },
+    otherCores: Math.max(0, after.machineCpu - before.machineCpu - ours) / report.seconds,
+    complaints: complaintsOf(system),
+    window,
+  };
 }
 
-function storedAStep(before: Snapshot, after: Snapshot, steps: number): Measurement['stored'] {
-  const [from, to] = [before.streams, after.streams];
-  return {
-    messagesAStep: {
-      journal: (to.messages.journal - from.messages.journal) / steps,
-      commands: (to.messages.commands - from.messages.commands) / steps,
-      events: (to.messages.events - from.messages.events) / steps,
-      blobs: (to.messages.blobs - from.messages.blobs) / steps,
-    },
-    bytesAStep: {
-      journal: (to.bytes.journal - from.bytes.journal) / steps,
-      events: (to.bytes.events - from.bytes.events) / steps,
-      blobs: (to.bytes.blobs - from.bytes.blobs) / steps,
-    },
-    writtenAStep: {
-      nats: (after.written.nats - before.written.nats) / steps,
-      postgres: (after.written.postgres - before.written.postgres) / steps,
-    },
-  };
+/** The load itself, while memory and lag are looked at. */
+async function sampled(system: BenchSystem, projection: Projection, client: ClientProcess) {
+  const memory = new MemorySampler(system.postgresPid);
+  const lag = new LagSampler(projection.head, projection.position);
+  try {
+    const start = monotonicMicroseconds();
+    const report = await client.go();
+    const window = { start, end: monotonicMicroseconds() };
+    return { report, window, memory: memory.stop(), lag: await lag.stop() };
+  } catch (error) {
+    memory.stop();
+    await lag.stop();
+    throw error;
+  }
 }
 
 function complaintsOf({ services }: BenchSystem): string[] {

@@ -39,12 +39,6 @@ export async function writtenBytes(pid: number): Promise<number> {
   return Number(/^write_bytes: (\d+)/m.exec(io)?.[1] ?? NaN);
 }
 
-/** Like `writtenBytes`, for a process and its living children. */
-export async function familyWrittenBytes(pid: number): Promise<number> {
-  const pids = [pid, ...(await childrenOf(pid))];
-  return sum(await Promise.all(pids.map((one) => orGone(writtenBytes(one)))));
-}
-
 /** Seconds of CPU that everything on the machine has used so far. */
 export async function machineCpuSeconds(): Promise<number> {
   const [line = ''] = (await readFile('/proc/stat', 'utf8')).split('\n');

@@ -21,7 +21,10 @@ export class Projection {
   head = async (): Promise<number> => (await streamState(this.bus, 'JOURNAL')).last_seq;
 
   /** The stream sequence up to which SQL holds the journal. */
-  position = (): Promise<number> => this.number(`select coalesce(max(stream_seq), 0) as n from position`);
+  position = (): Promise<number> => this.number('select coalesce(max(stream_seq), 0) as n from position');
+
+  /** Bytes of write-ahead log so far. */
+  walBytes = (): Promise<number> => this.number('select wal_bytes as n from pg_stat_wal');
 
   /** Waits until SQL holds the journal; milliseconds that it took. */
   async caughtUp(): Promise<number> {

@@ -32,6 +32,7 @@ export async function startService({ service, env, nodeOptions }: ServiceStart):
     env: { PATH: process.env['PATH'] ?? '', ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
+  endWithUs(child);
   const complaints: string[] = [];
   const ready = new Promise<void>((resolve) => {
     createInterface({ input: child.stderr }).on('line', (line) => {
@@ -61,6 +62,13 @@ export async function started(
   if (what === 'ready' && child.pid !== undefined) return { pid: child.pid };
   await end(child);
   throw new Error(`${name} did not start (${what}):\n${complaints.slice(-10).join('\n')}`);
+}
+
+/** Where the benchmark itself breaks, nothing of it stays behind. */
+function endWithUs(child: ChildProcess): void {
+  const kill = () => child.kill('SIGKILL');
+  process.once('exit', kill);
+  child.once('exit', () => process.off('exit', kill));
 }
 
 export async function end(child: ChildProcess): Promise<void> {

@@ -71,8 +71,8 @@ function stored(rows: readonly (readonly Measurement[])[]): string {
     ['bytes: JOURNAL', (run) => run.stored.bytesAStep.journal, 0],
     ['bytes: EVENTS', (run) => run.stored.bytesAStep.events, 0],
     ['bytes: OBJ_BLOBS', (run) => run.stored.bytesAStep.blobs, 0],
-    ['written to storage: nats-server, bytes', (run) => run.stored.writtenAStep.nats, 0],
-    ['written to storage: Postgres, bytes', (run) => run.stored.writtenAStep.postgres, 0],
+    ['written to storage by nats-server, bytes', (run) => run.stored.writtenAStep.nats, 0],
+    ['write-ahead log of Postgres, bytes', (run) => run.stored.writtenAStep.wal, 0],
     ['warnings and errors logged', (run) => run.complaints.length, 0],
   ];
   return table(

@@ -56,13 +56,9 @@ scale=()
 for service in "${services[@]}"; do scale+=(--scale "$service=2"); done
 compose up --detach --no-build "${scale[@]}" >"$log" 2>&1
 healthy=0
-for _ in $(seq 60); do
-  healthy=0
-  for service in "${services[@]}"; do
-    for container in $(compose ps -q "$service"); do
-      [ "$(docker inspect --format '{{.State.Health.Status}}' "$container")" != healthy ] || healthy=$((healthy + 1))
-    done
-  done
+for _ in $(seq 90); do
+  healthy="$(docker ps --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" --filter health=healthy \
+    --format '{{.Label "com.docker.compose.service"}}' | grep -cv '^postgres$' || true)"
   [ "$healthy" -lt 10 ] || break
   sleep 2
 done
@@ -81,7 +77,7 @@ count='
   const { rows } = await client.query(process.argv[1]);
   console.log(Object.values(rows[0]).join(" "));
   await client.end();'
-query="select (select count(*) from turns where end_reason = 'completed'), (select count(*) from tool_calls)"
+query="select (select count(*) from turns where end_reason = 'completed') as turns, (select count(*) from tool_calls) as calls"
 projector="$(compose ps -q session-projector | head -n 1)"
 found=''
 for _ in $(seq 30); do

@@ -116,7 +116,7 @@ it('says that a database cannot be migrated, without its password', async () => 
   const env = { DATABASE_URL: 'postgres://x:secret@127.0.0.1:1/x' };
   const { exitCode, err } = await jetloop(['migrate'], { env });
   expect(exitCode).toBe(3);
-  expect(err).toContain('127.0.0.1:1/x cannot be migrated: connect ECONNREFUSED');
+  expect(err).toMatch(/127\.0\.0\.1:1\/x cannot be migrated: .*ECONNREFUSED/);
   expect(err).not.toContain('secret');
 });
 

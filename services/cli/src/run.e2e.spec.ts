@@ -1,10 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { execFile } from 'node:child_process';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdir } from 'node:fs/promises';
+import { JetloopProcess } from './testing/jetloop-process.js';
 
-const PROGRAM = join(import.meta.dirname, '../bin/jetloop.js');
 const MODELS = `
 targets:
   default:
@@ -16,8 +13,6 @@ targets:
       - match: { hasToolResult: true }
         reply: { text: 'The file says hello.' }
         usage: { input: 20, output: 5 }
-      - match: { contains: fail }
-        error: { code: auth, message: no such key }
       - reply:
           text: I read it.
           toolCalls:
@@ -33,32 +28,19 @@ policies:
     when: { tool: bash, command: { runs: [rm] } }
     decide: { deny: Nothing is deleted here. }
 `;
+const FILES = { 'greeting.txt': 'hello\n', 'models.yaml': MODELS, 'policies.yaml': POLICIES };
 
-let folder: string;
+let jetloop: JetloopProcess;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'jetloop-run-'));
-  await chmod(folder, 0o755);
-  await writeFile(join(folder, 'greeting.txt'), 'hello\n');
-  await writeFile(join(folder, 'models.yaml'), MODELS);
-  await writeFile(join(folder, 'policies.yaml'), POLICIES);
+  jetloop = await JetloopProcess.create(FILES);
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(() => jetloop.remove());
 
-/** The built command, as a process of its own, on the embedded servers of the folder. */
-function jetloop(...args: string[]): Promise<{ exitCode: unknown; out: string; err: string }> {
-  const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], LANG: 'C.UTF-8' };
-  return new Promise((resolve) => {
-    execFile(process.execPath, [PROGRAM, ...args], { cwd: folder, env }, (error, out, err) => {
-      resolve({ exitCode: error?.code ?? 0, out, err });
-    });
-  });
-}
-const run = (prompt: string, ...args: string[]) =>
-  jetloop('run', prompt, '--models', 'models.yaml', '--policies', 'policies.yaml', ...args);
-
+// Each command starts the servers of the folder's data anew: what needs only running ones is tested with `up`.
 describe('jetloop on embedded servers', () => {
-  it('runs a turn, shows tool calls and the denied one, and tells the rest afterwards', async () => {
-    const { exitCode, out, err } = await run('Read it', '--session', 's1');
+  it('runs a turn, and shows tool calls and the denied one', async () => {
+    const args = ['--session', 's1', '--models', 'models.yaml', '--policies', 'policies.yaml'];
+    const { exitCode, out, err } = await jetloop.run('run', 'Read it', ...args);
     expect({ exitCode, err }).toEqual({ exitCode: 0, err: '' });
     const lines = out.split('\n');
     expect(lines.slice(0, 3)).toEqual(['session s1', '', 'I read it.']);
@@ -66,39 +48,18 @@ describe('jetloop on embedded servers', () => {
     expect(out).toMatch(/\n {2}⊘ bash {2}rm greeting\.txt +denied\n {4}policy guard\/no-rm: Nothing is deleted here\./);
     expect(out).toContain('\nThe file says hello.\n\n✓ completed\n');
     expect(out).toMatch(/2 steps · 2 tool calls \(1 denied\) · 30 tokens in, 12 out · \$0\.0540 · \d+/);
+    // The data lies outside the folder that the agent works in.
+    expect((await readdir(jetloop.folder)).sort()).toEqual(Object.keys(FILES).sort());
+    expect((await readdir(`${jetloop.dataHome}/jetloop`)).join()).toMatch(/^work-[0-9a-f]{12}$/);
+  });
 
-    const shown = await jetloop('show', 's1', '--json');
-    const types = shown.out
-      .trimEnd()
-      .split('\n')
-      .map((line) => (JSON.parse(line) as { type: string }).type);
-    expect(types).toEqual(expect.arrayContaining(['session.created', 'tool.call', 'policy.decided', 'turn.end']));
-
-    const audited = await jetloop('sql', 'select name, decision from tool_calls order by seq', '--json');
+  it('tells by SQL what an earlier process did', async () => {
+    const audited = await jetloop.run('sql', 'select name, decision from tool_calls order by seq', '--json');
     expect(JSON.parse(audited.out)).toMatchObject({
       rows: [
         ['read_file', 'allow'],
         ['bash', 'deny'],
       ],
     });
-  });
-
-  it('goes on with a session, as JSON lines that end with the outcome', async () => {
-    const { exitCode, out } = await run('Read it again', '--session', 's1', '--json');
-    expect(exitCode).toBe(0);
-    const objects = out
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(objects[0]).toMatchObject({ type: 'message.queued' });
-    expect(objects.at(-1)).toMatchObject({
-      outcome: { session: 's1', tenant: 'local', turn: 2, reason: { kind: 'completed' }, toolCalls: 2, exitCode: 0 },
-    });
-  });
-
-  it('ends with exit code 1 when the turn does not complete', async () => {
-    const { exitCode, out } = await run('Please fail');
-    expect(exitCode).toBe(1);
-    expect(out).toContain('✗ error (auth)');
   });
 });

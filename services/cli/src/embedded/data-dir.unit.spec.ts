@@ -24,7 +24,7 @@ it('lies in the data home, by name and hash of the real folder', async () => {
   expect(path).toMatch(/\/home\/jetloop\/my_work-[0-9a-f]{12}$/);
   expect(await dataDirOf(join(folder, 'link'), { XDG_DATA_HOME: home }, true)).toBe(path);
   expect(await dataDirOf(work, { HOME: home, XDG_DATA_HOME: 'relative' }, false)).toBe(
-    path.replace('/home/', '/home/.local/share/'),
+    path.replace(home, join(home, '.local', 'share')),
   );
 });
 

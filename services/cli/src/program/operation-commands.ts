@@ -6,6 +6,10 @@ import type { RemoteOptions } from '../command/with-client.js';
 import type { CommandIo } from '../command-io.js';
 import { remote, wholeNumber, type Finish } from './options.js';
 
+const DATA = `
+The data stays between starts, outside the folder: $XDG_DATA_HOME/jetloop/<name>-<hash>, by default below ~/.local/share, or
+/var/tmp/jetloop-<hash> where that cannot be. \`jetloop doctor\` names the place.`;
+
 /** The commands that start and prepare servers and services. */
 export function addOperationCommands(program: Command, io: CommandIo, finish: Finish): void {
   program
@@ -14,6 +18,7 @@ export function addOperationCommands(program: Command, io: CommandIo, finish: Fi
     .option('--policies <file...>', 'policy sets, YAML')
     .option('--models <file>', 'model targets, YAML (default: one from OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL)')
     .option('--json', 'one JSON object once it runs')
+    .addHelpText('after', DATA)
     .action(async (options: UpOptions) => {
       const { upCommand } = await import('../command/up.command.js');
       finish(await upCommand(options, io));
