@@ -172,7 +172,7 @@ export class JetloopClient {
    * await client.cancel(session, { reason: 'no longer needed' });
    */
   cancel(session: string, { reason = 'cancelled' }: { readonly reason?: string } = {}): Promise<number | null> {
-    return this.send(session, { ...this.envelope(), kind: 'cancel', reason, asOf: new Date().toISOString() });
+    return this.send(session, { ...this.envelope(), kind: 'cancel', reason });
   }
 
   /**

@@ -3,7 +3,6 @@ import type { DirectDecision } from './direct-decision.js';
 import { approvalDecided } from './approval.js';
 import { digestOf } from './digest.js';
 import { openCalls } from './evolve.js';
-import type { DecisionContext } from './next.js';
 import type { SessionState } from './state.js';
 
 type Create = Extract<CallerCommand, { kind: 'create' }>;
@@ -22,7 +21,6 @@ export type ResolvedCreate = Omit<Create, 'agent' | 'workspace'> & {
 export function decideCaller(
   state: SessionState | undefined,
   command: ResolvedCreate | Exclude<CallerCommand, Create>,
-  context: DecisionContext,
 ): DirectDecision {
   if (command.kind === 'create') return create(state, command);
   if (!state) return refused('not_found', 'There is no session of this id: create it first.');
@@ -30,11 +28,11 @@ export function decideCaller(
   if (isClosed && !isKnown(state, command)) return refused('closed', 'The session is closed: only a fork is accepted.');
   switch (command.kind) {
     case 'cancel':
-      return cancel(state, command, context);
+      return cancel(state, command);
     case 'prompt':
       return prompt(state, command);
     case 'steer':
-      return accept(state, command, state.turn ? 'step' : 'turn');
+      return accept(state, command, state.turn && !state.turn.cancelling ? 'step' : 'turn');
     case 'inject':
       return accept(state, command, 'inject');
     case 'close':
@@ -65,7 +63,7 @@ function create(state: SessionState | undefined, command: ResolvedCreate): Direc
 function prompt(state: SessionState, command: Prompt): DirectDecision {
   const { turn } = state;
   const isNew = !state.messages.has(command.messageId);
-  if (isNew && command.whenBusy === 'reject' && (turn !== undefined || state.queue.length > 0)) {
+  if (isNew && command.whenBusy === 'reject' && turn !== undefined) {
     return refused(
       'busy',
       'A turn is running: wait for its end, or send the prompt with whenBusy "queue" or "interrupt".',
@@ -135,9 +133,9 @@ function decideApproval(
   };
 }
 
-/** Affects the turn and the queued messages that began at or before `asOf`; on an idle session it does nothing. */
-function cancel(state: SessionState, command: Cancel, context: DecisionContext): DirectDecision {
-  const asOf = Date.parse(command.asOf ?? context.now);
+/** Affects the turn and the queued messages that began at or before `asOf` (all of them without one); on an idle session it does nothing. */
+function cancel(state: SessionState, command: Cancel): DirectDecision {
+  const asOf = command.asOf === undefined ? Infinity : Date.parse(command.asOf);
   const named = new Set(command.messageIds ?? []);
   const { turn } = state;
   const inTurn = new Set(turn?.phase.at === 'prompts' ? turn.phase.pending : []);

@@ -3,6 +3,7 @@ import { settledWithError } from './call-events.js';
 import type { DirectDecision } from './direct-decision.js';
 import { failure } from './failure.js';
 import { hookAnswered } from './hook-answers.js';
+import { joining } from './joining.js';
 import { endCutTurn, type DecisionContext } from './next.js';
 import { awaitedWork, delaysCancel, type AwaitedWork } from './outstanding.js';
 import type { CallState, SessionState, TurnState } from './state.js';
@@ -14,7 +15,7 @@ export function decideReply(state: SessionState, reply: Reply, context: Decision
   const work = awaitedWork(state).find((awaited) => awaited.command.commandId === reply.commandId);
   if (work?.kind !== reply.kind || (turn.cancelling && !delaysCancel(work))) return { kind: 'late' };
   if (reply.result.status === 'deferred') {
-    return { events: turn.cancelling ? endCutTurn(state, turn) : [deferred(work, reply.result.deferred)] };
+    return { events: turn.cancelling ? givenUp(state, turn, work) : [deferred(work, reply.result.deferred)] };
   }
   switch (reply.kind) {
     case 'llm':
@@ -26,6 +27,19 @@ export function decideReply(state: SessionState, reply: Reply, context: Decision
         ? { events: hookAnswered(state, turn, work.command, reply, context) }
         : { kind: 'late' };
   }
+}
+
+/** Work that would go on later, in a turn that is being cancelled: it is not waited for, the rest still is. */
+function givenUp(state: SessionState, turn: TurnState, work: AwaitedWork): SessionEvent[] {
+  const call = callOf(turn, work);
+  if (!call) return endCutTurn(state, turn);
+  return [
+    settledWithError(turn, work.command.step, call, {
+      name: 'Cancelled',
+      code: 'cancelled',
+      text: 'This call was cancelled.',
+    }),
+  ];
 }
 
 function deferred(work: AwaitedWork, deferral: { until: string; reason: string; attempts: Attempt[] }): SessionEvent {
@@ -62,7 +76,9 @@ function toolAnswered(state: SessionState, turn: TurnState, work: AwaitedWork, r
       return [];
     case 'listed': {
       const { digest, tools, unavailable } = result;
-      if (state.tools?.digest === digest) return [{ type: 'step.start', data: { turn: turn.turn, step } }];
+      // The step begins at once only where nothing else has to happen before it; else the list leaves its mark.
+      const isReady = state.tools?.digest === digest && joining(state).length === 0;
+      if (isReady) return [{ type: 'step.start', data: { turn: turn.turn, step } }];
       return [{ type: 'tools.listed', data: { digest, tools, ...(unavailable.length > 0 ? { unavailable } : {}) } }];
     }
     case 'failed': {

@@ -88,7 +88,7 @@ function directDecision(
 ): DirectDecision {
   switch (command.from) {
     case 'caller':
-      return decideCaller(state, command.command, context);
+      return decideCaller(state, command.command);
     case 'worker':
       return state ? decideReply(state, command.reply, context) : { kind: 'late' };
     case 'timer':

@@ -200,6 +200,24 @@ describe('cancel', () => {
     ]);
   });
 
+  it('settles a call that would go on later, and still waits for the others', () => {
+    const session = given().create({ tools: ['*'] });
+    session.prompt('go');
+    session.toolsAre('read_file');
+    session.modelSays({ calls: [{ name: 'read_file' }, { name: 'read_file' }] });
+    const { commandId } = session.work('tool.0').command;
+    session.cancel();
+    const deferred = { until: session.now, reason: 'busy', attempts: [] };
+    session.reply({ commandId, kind: 'tool', result: { status: 'deferred', deferred } });
+    expect(session.data('turn.end')).toEqual([]);
+    session.toolReturns(1, 'the other');
+    expect(session.data('tool.result')).toMatchObject([
+      { n: 0, error: { code: 'cancelled' } },
+      { n: 1, isError: false },
+    ]);
+    expect(session.data('turn.end')).toHaveLength(1);
+  });
+
   it('spares what began after its asOf', () => {
     const session = given().create();
     const { now } = session;
@@ -298,6 +316,34 @@ describe('steering and injections', () => {
     expect(session.data('context.message')).toMatchObject([{ source: { kind: 'caller' } }]);
     session.steer('go');
     expect(session.data('user.message')).toMatchObject([{ turn: 2, content: [{ text: 'go' }] }]);
+  });
+
+  it('steering that waits for a policy beside an unchanged tool list joins before the step, and is asked about once', () => {
+    const session = given().create({ tools: ['*'] });
+    session.prompt('one');
+    session.toolsAre('bash');
+    session.modelSays({ text: 'done' });
+    session.prompt('two');
+    session.seams.add('prompt-submit');
+    session.steer('mind the tests');
+    const [list = '', hook = ''] = session.outstandingNames();
+    expect(list).toBe('list');
+    session.toolsAre('bash');
+    expect(session.outstandingNames()).toEqual([hook]);
+    session.policyAnswers(hook, { decision: 'allow', policies: [], context: [] });
+    expect(session.types().slice(-2)).toEqual(['steering.message', 'step.start']);
+    expect(session.resent).toEqual([]);
+  });
+
+  it('steering of a turn that is cancelled is discarded; what comes while it ends is the next prompt', () => {
+    const session = given().create();
+    session.prompt('go');
+    session.steer('left');
+    session.cancel();
+    session.steer('right');
+    session.timer('cancel-1');
+    expect(session.data('message.discarded')).toHaveLength(1);
+    expect(session.data('user.message')).toMatchObject([{ turn: 1 }, { turn: 2, content: [{ text: 'right' }] }]);
   });
 
   it('steering behind a cut answer waits for the next turn', () => {

@@ -121,8 +121,9 @@ function apply(state: SessionState, event: RecordedEvent, context: EventContext)
     }
     case 'step.end':
       return inTurn(state, event, (turn) => {
-        const hadCalls = turn.phase.at === 'step' && (turn.phase.step.answer?.calls.length ?? 0) > 0;
-        return { ...turn, phase: { at: 'after-step', goesOn: hadCalls || turn.steered } };
+        const answer = turn.phase.at === 'step' ? turn.phase.step.answer : undefined;
+        const wantsMore = (answer?.calls.length ?? 0) > 0 || turn.steered;
+        return { ...turn, phase: { at: 'after-step', goesOn: wantsMore && answer?.finishReason !== 'aborted' } };
       });
     case 'assistant.message':
       return answered(state, event);

@@ -2,7 +2,7 @@ import type { HookCommand, HookReply, PolicyContext, SeamDecision, SessionEvent 
 import { APPROVAL_PATIENCE_MS } from './approval.js';
 import { settledWithError, toolCall } from './call-events.js';
 import { digestOf } from './digest.js';
-import { openCalls } from './evolve.js';
+import { openCalls, workStep } from './evolve.js';
 import { failure } from './failure.js';
 import { joined } from './joining.js';
 import type { DecisionContext } from './next.js';
@@ -45,7 +45,7 @@ function promptAnswered(turn: TurnState, message: QueuedMessage, reply: HookRepl
   if (result.status === 'failed') {
     const { policy, error } = result;
     const text = `Policy ${policy} failed: ${error.message}`;
-    return [decided(policy, 'failed', error.message), blocked(text), failure(turn, 0, error.code, text)];
+    return [decided(policy, 'failed', error.message), blocked(text), failure(turn, workStep(turn), error.code, text)];
   }
   const { decision } = result;
   if (decision.decision === 'block' || decision.decision === 'deny') {
@@ -53,7 +53,7 @@ function promptAnswered(turn: TurnState, message: QueuedMessage, reply: HookRepl
   }
   if (decision.decision !== 'allow' && decision.decision !== 'none') {
     const text = `A policy answered ${decision.decision}, which prompt-submit does not know.`;
-    return [blocked(text), failure(turn, 0, 'policy_failed', text)];
+    return [blocked(text), failure(turn, workStep(turn), 'policy_failed', text)];
   }
   const rewritten = decision.decision === 'allow' ? decision.content : undefined;
   const marks =

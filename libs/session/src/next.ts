@@ -37,14 +37,19 @@ export function nextEvents(state: SessionState, context: DecisionContext): Sessi
   }
 }
 
-/** Ends an open turn that was cancelled or failed: every open call gets its result, the step its end, prompts their disposition. */
+/**
+ * Ends an open turn that was cancelled or failed: every open call gets its result, the step its end; a cancelled one
+ * discards its prompts and steering.
+ */
 export function endCutTurn(state: SessionState, turn: TurnState): SessionEvent[] {
   const events: SessionEvent[] = [];
-  if (turn.phase.at === 'prompts' && turn.cancelling) {
-    const reason = turn.cancelling.closes === undefined ? ('cancelled' as const) : ('closed' as const);
-    const queued = turn.phase.pending.filter((id) => state.queue.some((message) => message.messageId === id));
+  const closes = turn.cancelling?.closes;
+  if (turn.cancelling) {
+    const reason = closes === undefined ? ('cancelled' as const) : ('closed' as const);
+    const pending = new Set(turn.phase.at === 'prompts' ? turn.phase.pending : []);
+    const discarded = state.queue.filter(({ messageId, lane }) => lane === 'step' || pending.has(messageId));
     events.push(
-      ...queued.map((messageId): SessionEvent => ({ type: 'message.discarded', data: { messageId, reason } })),
+      ...discarded.map(({ messageId }): SessionEvent => ({ type: 'message.discarded', data: { messageId, reason } })),
     );
   }
   if (turn.phase.at === 'step') {
@@ -64,7 +69,6 @@ export function endCutTurn(state: SessionState, turn: TurnState): SessionEvent[]
     events.push({ type: 'step.end', data: { turn: turn.turn, step } });
   }
   events.push(turnEnd(turn, endOf(turn)));
-  const closes = turn.cancelling?.closes;
   if (closes !== undefined) events.push({ type: 'session.closed', data: { reason: closes } });
   return events;
 }

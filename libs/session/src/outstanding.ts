@@ -1,5 +1,6 @@
 import type { AgentSpec, HookCommand, LlmCommand, SeamSubject, ToolCommand } from '@jetloop/contracts';
 import { currentGroup } from './groups.js';
+import { digestOf } from './digest.js';
 import { openCalls, workStep } from './evolve.js';
 import { joining } from './joining.js';
 import type { CallState, SessionState, StepState, TurnState } from './state.js';
@@ -66,7 +67,12 @@ export function approvalTimer(approvalId: string): string {
 
 /** Name of the timer that ends a deferral. */
 export function deferralTimer(turn: TurnState, what: string, attempt: number): string {
-  return `deferred-${turn.turn}-${workStep(turn)}-${what.replaceAll('.', '_')}-${attempt}`.slice(0, 64);
+  return timerName(`deferred-${turn.turn}-${workStep(turn)}-${what.replaceAll('.', '_')}-${attempt}`);
+}
+
+/** A name is a subject token: a long one is hashed. */
+function timerName(name: string): string {
+  return name.length <= 64 ? name : `${name.slice(0, 16)}-${digestOf(name).slice(0, 40)}`;
 }
 
 /** Work whose reply counts: a reply to anything else is late. */

@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { decide, type SessionCommand } from './decide.js';
 import { deriveMessages } from './derive-messages.js';
 import { applyCommit } from './evolve.js';
-import { outstanding } from './outstanding.js';
+import { failureReply } from './failure-reply.js';
+import { awaitedWork, outstanding } from './outstanding.js';
 import { envelope, SessionDriver } from './session-driver.fixture.spec.js';
 import type { SessionState } from './state.js';
 
@@ -127,9 +128,17 @@ describe('a log', () => {
           here = applyCommit(here, commit);
           const there = replay(copy.slice(0, index + 1));
           const context = { now: session.now, seams: session.seams };
-          expect(JSON.stringify(decide(there, next, envelope, context))).toBe(
-            JSON.stringify(decide(here, next, envelope, context)),
-          );
+          expect(there).toEqual(here);
+          const replies = awaitedWork(here).map((work): SessionCommand => ({
+            from: 'worker',
+            commandId: `${work.command.commandId}:reply`,
+            reply: failureReply(work, 'expired', 'late'),
+          }));
+          for (const command of [next, ...replies]) {
+            expect(JSON.stringify(decide(there, command, envelope, context))).toBe(
+              JSON.stringify(decide(here, command, envelope, context)),
+            );
+          }
           expect(there && outstanding(there, session.now)).toEqual(outstanding(here, session.now));
           const messages = (log: readonly Commit[]) =>
             JSON.stringify(deriveMessages(log.slice(0, index + 1).flatMap(({ events }) => events)));
@@ -144,6 +153,7 @@ describe('a log', () => {
     fc.assert(
       fc.property(sessions, (session) => {
         const events = session.log.flatMap((commit) => commit.events);
+        expect(session.resent).toEqual([]);
         expect(events.map((event) => event.sequence)).toEqual(events.map((_event, index) => index));
         const count = (type: string) => session.data(type).length;
         const open = session.state?.turn;

@@ -11,7 +11,7 @@ import {
 } from '@jetloop/contracts';
 import { decide, type Decision, type SessionCommand } from './decide.js';
 import { applyCommit, openCalls } from './evolve.js';
-import { awaitedWork, outstanding, type AwaitedWork, type Work } from './outstanding.js';
+import { awaitedWork, outstanding, workKey, type AwaitedWork, type Work } from './outstanding.js';
 import type { SessionState } from './state.js';
 
 export const envelope = { tenant: 'acme', session: 's1', actor: 'ada' };
@@ -29,6 +29,9 @@ type ModelAnswer = Partial<Extract<LlmReply['result'], { status: 'ok' }>> & {
 export class SessionDriver {
   readonly log: Commit[] = [];
   readonly seams = new Set<Seam>();
+  /** Ids of work that became outstanding a second time: the receivers' duplicate window would swallow it. */
+  readonly resent: string[] = [];
+  private readonly sent = new Set<string>();
   state: SessionState | undefined;
   private clock = Date.parse('2026-01-01T00:00:00.000Z');
   private ids = 0;
@@ -212,8 +215,14 @@ export class SessionDriver {
     this.later(1);
     const decision = decide(this.state, command, envelope, { now: this.now, seams: this.seams });
     if (decision.kind === 'commit') {
+      const before = new Set(this.outstanding().map(workKey));
       this.log.push(decision.commit);
       this.state = applyCommit(this.state, decision.commit);
+      for (const work of this.outstanding()) {
+        if (work.kind === 'timer' || work.kind === 'abort' || before.has(workKey(work))) continue;
+        if (this.sent.has(workKey(work))) this.resent.push(workKey(work));
+        this.sent.add(workKey(work));
+      }
     }
     return decision;
   }

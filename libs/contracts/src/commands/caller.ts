@@ -56,7 +56,7 @@ export const callerCommandSchema = z.discriminatedUnion('kind', [
     ...envelope,
     kind: z.literal('cancel'),
     reason: z.string().min(1).default('cancelled'),
-    /** RFC 3339: turns and messages that began later are not affected. Default: the time of the decision. */
+    /** RFC 3339: turns and messages that began later are not affected. Default: all that there is when it is decided. */
     asOf: z.iso.datetime({ offset: true }).optional(),
     messageIds: z.array(messageId).optional(),
   }),

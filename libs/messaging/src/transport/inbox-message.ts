@@ -5,6 +5,8 @@ export interface InboxMessage {
   readonly subject: string;
   readonly body: Uint8Array;
   readonly traceparent?: string;
+  /** RFC 3339, by the server's clock; set on a redelivery: a cancel must not hurt what began since. */
+  readonly redeliveredOf?: string;
 }
 
 /** How an inbox message ends. `answer` runs after the acknowledgement; `confirm` waits for the server to have it. */
@@ -17,5 +19,10 @@ export interface InboxSettlement {
 
 export function toInboxMessage(message: PulledMessage): InboxMessage {
   const { traceparent } = message.headers;
-  return { subject: message.subject, body: message.body, ...(traceparent === undefined ? {} : { traceparent }) };
+  return {
+    subject: message.subject,
+    body: message.body,
+    ...(traceparent === undefined ? {} : { traceparent }),
+    ...(message.deliveries > 1 ? { redeliveredOf: new Date(message.storedAt).toISOString() } : {}),
+  };
 }

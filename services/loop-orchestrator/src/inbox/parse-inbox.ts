@@ -21,12 +21,12 @@ export type ParsedInbox = { readonly tenant: string; readonly session: string } 
  * Reads an inbox message. A kind on a subject that is not its own is refused: a tool cannot speak for the model.
  * @throws TerminalError when there is nobody to answer
  */
-export function parseInbox({ subject, body }: InboxMessage): ParsedInbox {
+export function parseInbox({ subject, body, redeliveredOf }: InboxMessage): ParsedInbox {
   const where = parseSessionSubject(subject);
   if (!where) throw new TerminalError('invalid', `${subject} is no inbox of a session`);
   const { tenant, session, kind } = where;
   const value = parseJson(body);
-  if (kind === undefined) return { tenant, session, ...parseCaller(value) };
+  if (kind === undefined) return { tenant, session, ...asOfDelivery(parseCaller(value), redeliveredOf) };
   if (kind === 'acp') throw new TerminalError('invalid', 'this version has no ACP harness');
   const parsed = replySchemas[kind].safeParse(value);
   if (!parsed.success) throw new TerminalError('invalid', `no ${kind} reply: ${z.prettifyError(parsed.error)}`);
@@ -37,6 +37,12 @@ export function parseInbox({ subject, body }: InboxMessage): ParsedInbox {
 type ParsedCaller =
   | { readonly from: 'caller'; readonly command: CallerCommand }
   | { readonly from: 'caller-invalid'; readonly commandId: string; readonly problem: string };
+
+/** A cancel that is delivered again affects only what there was when it was sent. */
+function asOfDelivery(parsed: ParsedCaller, redeliveredOf: string | undefined): ParsedCaller {
+  if (parsed.from !== 'caller' || parsed.command.kind !== 'cancel' || redeliveredOf === undefined) return parsed;
+  return { ...parsed, command: { ...parsed.command, asOf: parsed.command.asOf ?? redeliveredOf } };
+}
 
 /** A bad command that still tells its id is answered, not only given up. */
 function parseCaller(value: unknown): ParsedCaller {
