@@ -60,10 +60,12 @@ export {
   seamSchema,
   seamSubjectSchema,
   policyContextSchema,
+  settledResultSchema,
   seamDecisionSchema,
   type Seam,
   type SeamSubject,
   type PolicyContext,
+  type SettledResult,
   type SeamDecision,
 } from './seams.js';
 export {
@@ -77,7 +79,7 @@ export {
 } from './events/index.js';
 export { derivedMessageSchema, type DerivedMessage } from './events/session.js';
 export { turnEndSchema, type TurnEnd } from './events/turn.js';
-export { toolErrorSchema } from './events/tool.js';
+export { hookRunSchema, toolErrorSchema, type HookRun } from './events/tool.js';
 export {
   commitSchema,
   isKnownEvent,

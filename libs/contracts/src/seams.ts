@@ -17,6 +17,17 @@ export type Seam = z.infer<typeof seamSchema>;
 
 const argumentsSchema = z.record(z.string(), jsonSchema);
 const toolFactsSchema = z.object({ readonly: z.boolean(), idempotent: z.boolean() });
+
+/** What a call came to, before any policy saw it. */
+export const settledResultSchema = z.object({
+  content: z.array(contentBlockSchema),
+  output: jsonSchema.optional(),
+  isError: z.boolean(),
+  error: z.object({ name: z.string(), code: z.string().optional() }).optional(),
+  durationMs: z.number(),
+});
+export type SettledResult = z.infer<typeof settledResultSchema>;
+
 const session = { agent: z.string(), workspace: z.string().optional() };
 
 /** What a policy is shown, by seam. */
@@ -48,13 +59,7 @@ export const seamSubjectSchema = z.discriminatedUnion('seam', [
     callId: z.string(),
     name: z.string(),
     arguments: argumentsSchema.nullable(),
-    result: z.object({
-      content: z.array(contentBlockSchema),
-      output: jsonSchema.optional(),
-      isError: z.boolean(),
-      error: z.object({ name: z.string(), code: z.string().optional() }).optional(),
-      durationMs: z.number(),
-    }),
+    result: settledResultSchema,
   }),
   z.object({
     seam: z.literal('turn-continuation'),
@@ -98,6 +103,8 @@ export const seamDecisionSchema = z.discriminatedUnion('decision', [
     question: z.string().optional(),
     expiresInMs: z.number().optional(),
     arguments: argumentsSchema.optional(),
+    /** The policies that rewrote the arguments. */
+    policies: z.array(z.string()).default([]),
     context: contexts,
   }),
   z.object({
@@ -109,6 +116,6 @@ export const seamDecisionSchema = z.discriminatedUnion('decision', [
   z.object({ decision: z.literal('block-result'), policy: z.string(), feedback: z.string(), context: contexts }),
   z.object({ decision: z.literal('continue'), policy: z.string(), reason: z.string().optional() }),
   z.object({ decision: z.literal('stop'), policy: z.string() }),
-  z.object({ decision: z.literal('compact'), policy: z.string() }),
+  z.object({ decision: z.literal('compact'), policy: z.string(), context: contexts }),
 ]);
 export type SeamDecision = z.infer<typeof seamDecisionSchema>;

@@ -393,6 +393,7 @@ describe('approvals', () => {
       policy: 'careful',
       question: 'Deploy?',
       expiresInMs: 60_000,
+      policies: [],
       context: [],
     });
     return session;

@@ -18,7 +18,9 @@ export function failureReply(
       return { commandId, kind, result: { status: 'failed', error: { code, message } } };
     case 'hook': {
       const failed = { status: 'failed' as const, policy: 'hook-policy', error: { code, message } };
-      return { commandId, kind, seam: command.subject.seam, observed: [], result: failed };
+      const { subject } = command;
+      const asked = subject.seam === 'post-tool' ? { asked: subject.result } : {};
+      return { commandId, kind, seam: subject.seam, ...asked, hooks: [], observed: [], result: failed };
     }
   }
 }

@@ -86,7 +86,7 @@ function answer(session: SessionDriver, { pick, text, calls, cut, fails }: Extra
   else if (fails) session.policyFails(what, text);
   else if (cut) session.policyAnswers(what, { decision: 'deny', policy: 'p', reason: text || 'no' });
   else if (text.length % 3 === 0 && what.startsWith('hook.pre-tool'))
-    session.policyAnswers(what, { decision: 'ask', policy: 'p', context: [] });
+    session.policyAnswers(what, { decision: 'ask', policy: 'p', policies: [], context: [] });
   else session.policyAnswers(what, { decision: 'allow', policies: [], context: [] });
 }
 

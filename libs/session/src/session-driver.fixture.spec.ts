@@ -241,7 +241,8 @@ export class SessionDriver {
     const work = this.work(what);
     if (work.kind !== 'hook') throw new Error(`${what} is no hook`);
     const { commandId, subject } = work.command;
-    return this.reply({ commandId, kind: 'hook', seam: subject.seam, observed: [], result });
+    const asked = subject.seam === 'post-tool' ? { asked: subject.result } : {};
+    return this.reply({ commandId, kind: 'hook', seam: subject.seam, ...asked, hooks: [], observed: [], result });
   }
 
   private id(): string {

@@ -23,7 +23,9 @@ export class HookService {
     const context = { tenant, session, turn, step, signal, readBlob };
     try {
       const evaluation = await evaluate(this.sets.policies(stored), subject, context);
-      return { commandId: command.commandId, kind: 'hook', seam: subject.seam, policyVersion, ...evaluation };
+      const asked = subject.seam === 'post-tool' ? { asked: subject.result } : {};
+      const about = { commandId: command.commandId, kind: 'hook', seam: subject.seam, policyVersion } as const;
+      return { ...about, ...asked, hooks: [], ...evaluation };
     } catch (error) {
       if (signal.aborted) throw new RetryableError('stopped before the policies had decided', { cause: error });
       throw error;

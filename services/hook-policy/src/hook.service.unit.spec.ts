@@ -65,6 +65,7 @@ describe('the hook service', () => {
       kind: 'hook',
       seam: 'pre-tool',
       policyVersion: 'strict@1',
+      hooks: [],
       result: { status: 'decided', decision: { decision: 'deny', policy: 'strict/all', reason: 'no' } },
       observed: [],
     });

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { contentBlockSchema } from '../content.js';
-import { toolErrorSchema } from '../events/tool.js';
+import { hookRunSchema, toolErrorSchema } from '../events/tool.js';
 import { jsonSchema } from '../json.js';
 import { answeringModelSchema, attemptSchema, finishReasonSchema, llmErrorSchema, usageSchema } from '../model.js';
-import { seamDecisionSchema, seamSchema } from '../seams.js';
+import { seamDecisionSchema, seamSchema, settledResultSchema } from '../seams.js';
 
 /** `commandId` names the work command that is answered; the reply's message id is `<commandId>:reply`. */
 const reply = { commandId: z.string() };
@@ -69,6 +69,8 @@ export const hookReplySchema = z.object({
   seam: seamSchema,
   /** The policy set version that was evaluated. */
   policyVersion: z.string().optional(),
+  /** post-tool: the result as it was asked about. It was in no event yet, so it comes back with the answer. */
+  asked: settledResultSchema.optional(),
   result: z.discriminatedUnion('status', [
     z.object({ status: z.literal('decided'), decision: seamDecisionSchema }),
     z.object({
@@ -78,6 +80,8 @@ export const hookReplySchema = z.object({
     }),
     z.object({ status: z.literal('deferred'), deferred }),
   ]),
+  /** Runs of external hooks (commands, webhooks, responders), each a `hook.result` of the log. */
+  hooks: z.array(hookRunSchema).default([]),
   /** Failures of observing policies, and decisions that they would have made. */
   observed: z.array(z.object({ policy: z.string(), decision: z.string(), reason: z.string().optional() })).default([]),
 });

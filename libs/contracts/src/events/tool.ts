@@ -7,6 +7,18 @@ const position = { turn: z.number().int(), step: z.number().int(), n: z.number()
 
 export const toolErrorSchema = z.object({ name: z.string(), code: z.string().optional() });
 
+/** One run of an external hook. `hook`: the policy; `status`: `ok`, or what went wrong (`exit 1`, `timeout`, `HTTP 500`). */
+export const hookRunSchema = z.object({
+  hook: z.string(),
+  status: z.string(),
+  /** RFC 3339. */
+  startedAt: z.string(),
+  durationMs: z.number(),
+  /** An excerpt. */
+  stderr: z.string().max(500).optional(),
+});
+export type HookRun = z.infer<typeof hookRunSchema>;
+
 export const toolEvents = {
   'tool.call': z.object({
     ...position,
@@ -49,13 +61,6 @@ export const toolEvents = {
     by: z.string(),
     note: z.string().optional(),
   }),
-  'hook.result': z.object({
-    seam: seamSchema,
-    hook: z.string(),
-    status: z.string(),
-    startedAt: z.string(),
-    durationMs: z.number(),
-    stderr: z.string().max(500).optional(),
-  }),
+  'hook.result': z.object({ seam: seamSchema, ...hookRunSchema.shape }),
   'harness.raw': z.object({ source: z.string(), value: jsonSchema }),
 } as const;

@@ -73,7 +73,7 @@ describe('H2 order', () => {
         policy('agent', deny('x'), { agents: ['review*'] }),
         policy('ours', ask('sure?'), { tenants: ['ac*'], agents: ['cod?r'] }),
       ),
-    ).toEqual(decided({ decision: 'ask', policy: 'ours', question: 'sure?', context: [] }));
+    ).toEqual(decided({ decision: 'ask', policy: 'ours', question: 'sure?', policies: [], context: [] }));
   });
 });
 
@@ -94,12 +94,12 @@ describe('H2 precedence at pre-tool', () => {
     [
       'ask is stronger than rewrite, and asks for what was rewritten',
       [ask('sure?'), rewrite({ a: '1' })],
-      { decision: 'ask', policy: 'p0', question: 'sure?', arguments: { a: '1' }, context: [] },
+      { decision: 'ask', policy: 'p0', question: 'sure?', arguments: { a: '1' }, policies: ['p1'], context: [] },
     ],
     [
       'questions are joined by a blank line, the shortest time counts',
       [ask('one?', 5000), ask('two?', 3000), ask()],
-      { decision: 'ask', policy: 'p0, p1, p2', question: 'one?\n\ntwo?', expiresInMs: 3000, context: [] },
+      { decision: 'ask', policy: 'p0, p1, p2', question: 'one?\n\ntwo?', expiresInMs: 3000, policies: [], context: [] },
     ],
     ['deny is stronger than ask', [ask('sure?'), deny('no')], { decision: 'deny', policy: 'p1', reason: 'no' }],
     [
@@ -165,7 +165,7 @@ describe('H2 merging', () => {
       'compaction',
       'pre-step',
       [{ decision: 'compact' }, { decision: 'compact' }],
-      { decision: 'compact', policy: 'p0, p1' },
+      { decision: 'compact', policy: 'p0, p1', context: [] },
     ],
     [
       'continue',

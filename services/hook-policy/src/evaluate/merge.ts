@@ -70,7 +70,7 @@ export class Merge {
         return { decision: 'allow', policies, context };
       case 'pre-step':
         return this.compacts.length > 0
-          ? { decision: 'compact', policy: this.compacts.join(', ') }
+          ? { decision: 'compact', policy: this.compacts.join(', '), context }
           : { decision: 'none', context };
       case 'session-start':
         return { decision: 'none', context };
@@ -86,6 +86,7 @@ export class Merge {
       // The shortest wins: no policy's question is left open longer than it said.
       ...(limits.length > 0 && { expiresInMs: Math.min(...limits) }),
       ...(rewritten && { arguments: rewritten }),
+      policies: this.rewrote,
       context: this.context,
     };
   }
