@@ -79,6 +79,7 @@ export {
 } from './events/index.js';
 export { derivedMessageSchema, type DerivedMessage } from './events/session.js';
 export { turnEndSchema, type TurnEnd } from './events/turn.js';
+export { controlTools, isControlTool, type ControlTool } from './control-tools.js';
 export { hookRunSchema, toolErrorSchema, type HookRun } from './events/tool.js';
 export {
   commitSchema,

@@ -28,7 +28,7 @@ export const settledResultSchema = z.object({
 });
 export type SettledResult = z.infer<typeof settledResultSchema>;
 
-const session = { agent: z.string(), workspace: z.string().optional() };
+const session = { agent: z.string(), workspace: z.string().optional(), mode: z.string().optional() };
 
 /** What a policy is shown, by seam. */
 export const seamSubjectSchema = z.discriminatedUnion('seam', [

@@ -25,8 +25,10 @@ export const sessionEvents = {
     history: z.array(derivedMessageSchema).optional(),
     workspace: z.string(),
     labels: z.record(z.string(), z.string()).optional(),
+    /** Set when policies are asked before the first turn. */
+    asks: z.literal('session-start').optional(),
   }),
-  'session.resumed': z.object({}),
+  'session.resumed': z.object({ by: z.string().optional(), asks: z.literal('session-start').optional() }),
   'session.mode': z.object({ mode: z.string(), by: z.string() }),
   'session.closed': z.object({ reason: z.string() }),
   'tools.listed': z.object({

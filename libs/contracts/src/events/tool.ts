@@ -1,9 +1,13 @@
 import { z } from 'zod';
 import { contentBlockSchema } from '../content.js';
 import { jsonSchema } from '../json.js';
+import { usageSchema } from '../model.js';
 import { policyContextSchema, seamSchema } from '../seams.js';
 
 const position = { turn: z.number().int(), step: z.number().int(), n: z.number().int(), callId: z.string() };
+
+/** Tokens of all buckets and USD. Absent: without a limit. */
+export const childBudgetSchema = z.object({ tokens: z.number().optional(), cost: z.number().optional() });
 
 export const toolErrorSchema = z.object({ name: z.string(), code: z.string().optional() });
 
@@ -28,6 +32,8 @@ export const toolEvents = {
     /** What runs: parsed, after rewrites; null when it does not parse. */
     effective: z.record(z.string(), jsonSchema).nullable(),
     decision: z.enum(['allow', 'deny', 'ask']),
+    /** `spawn_agent`: what is held back from the session's budgets while the child runs. */
+    reserved: childBudgetSchema.optional(),
   }),
   'tool.result': z.object({
     ...position,
@@ -38,6 +44,8 @@ export const toolEvents = {
     durationMs: z.number(),
     /** Context of post-tool policies, held back until the last result of the step. */
     context: z.array(policyContextSchema).optional(),
+    /** `spawn_agent`: what the child used, its own children included. */
+    child: z.object({ session: z.string(), usage: usageSchema.nullable(), cost: z.number().nullable() }).optional(),
   }),
   'policy.decided': z.object({
     seam: seamSchema,
@@ -60,6 +68,8 @@ export const toolEvents = {
     outcome: z.enum(['approved', 'rejected', 'expired', 'cancelled']),
     by: z.string(),
     note: z.string().optional(),
+    /** The policies changed since the question was asked: they are asked again, and their answer is what counts. */
+    reevaluate: z.boolean().optional(),
   }),
   'hook.result': z.object({ seam: seamSchema, ...hookRunSchema.shape }),
   'harness.raw': z.object({ source: z.string(), value: jsonSchema }),

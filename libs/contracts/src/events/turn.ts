@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { inputContentSchema, sourceSchema } from '../content.js';
-import { attemptSchema } from '../model.js';
+import { attemptSchema, usageSchema } from '../model.js';
 
 const turn = z.number().int();
 const step = z.number().int();
@@ -42,7 +42,8 @@ export const turnEvents = {
   }),
   'turn.end': z.object({ turn, reason: turnEndSchema }),
   'step.start': z.object({ turn, step }),
-  'step.end': z.object({ turn, step }),
+  /** `asks` is set when policies are asked whether the turn goes on. */
+  'step.end': z.object({ turn, step, asks: z.literal('turn-continuation').optional() }),
   'work.deferred': z.object({
     what: z.string(),
     attempt: z.number().int(),
@@ -56,5 +57,13 @@ export const turnEvents = {
     summary: inputContentSchema,
     replaced: z.object({ from: z.number(), to: z.number() }),
   }),
-  'compaction.end': z.object({ turn, error: z.object({ code: z.string(), message: z.string() }).optional() }),
+  /** With `error` the conversation is as it was. Usage and cost are those of the call that made the summary. */
+  'compaction.end': z.object({
+    turn,
+    error: z.object({ code: z.string(), message: z.string() }).optional(),
+    usage: usageSchema.nullable().optional(),
+    /** USD; null where a price is unknown. */
+    cost: z.number().nullable().optional(),
+    attempts: z.array(attemptSchema).optional(),
+  }),
 } as const;
