@@ -96,7 +96,13 @@ export const seamDecisionSchema = z.discriminatedUnion('decision', [
     context: contexts,
   }),
   z.object({ decision: z.literal('block'), policy: z.string(), reason: z.string() }),
-  z.object({ decision: z.literal('deny'), policy: z.string(), reason: z.string() }),
+  z.object({
+    decision: z.literal('deny'),
+    policy: z.string(),
+    reason: z.string(),
+    /** What the policies before this one added. */
+    context: z.array(policyContextSchema).optional(),
+  }),
   z.object({
     decision: z.literal('ask'),
     policy: z.string(),

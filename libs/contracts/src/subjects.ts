@@ -29,6 +29,8 @@ export const subjects = {
   live: (tenant: string, session: string, kind: LiveKind) => `live.${pair(tenant, session)}.${kind}`,
   outcome: (tenant: string, session: string, commandId: string) =>
     `outcome.${pair(tenant, session)}.${requireToken('commandId', commandId)}`,
+  /** Where a policy in another process, in any language, is asked. */
+  policy: (name: string) => `policy.${requireToken('policy', name)}`,
   dead: (service: string, tenant: string) =>
     `dead.${requireToken('service', service)}.${requireToken('tenant', tenant)}`,
 } as const;

@@ -3,7 +3,7 @@ import { contentBlockSchema } from '../content.js';
 import { hookRunSchema, toolErrorSchema } from '../events/tool.js';
 import { jsonSchema } from '../json.js';
 import { answeringModelSchema, attemptSchema, finishReasonSchema, llmErrorSchema, usageSchema } from '../model.js';
-import { seamDecisionSchema, seamSchema, settledResultSchema } from '../seams.js';
+import { policyContextSchema, seamDecisionSchema, seamSchema, settledResultSchema } from '../seams.js';
 
 /** `commandId` names the work command that is answered; the reply's message id is `<commandId>:reply`. */
 const reply = { commandId: z.string() };
@@ -77,12 +77,14 @@ export const hookReplySchema = z.object({
       status: z.literal('failed'),
       policy: z.string(),
       error: z.object({ code: z.string(), message: z.string() }),
+      /** What the policies before the failed one added. */
+      context: z.array(policyContextSchema).optional(),
     }),
     z.object({ status: z.literal('deferred'), deferred }),
   ]),
   /** Runs of external hooks (commands, webhooks, responders), each a `hook.result` of the log. */
   hooks: z.array(hookRunSchema).default([]),
-  /** Failures of observing policies, and decisions that they would have made. */
+  /** Failures of observing policies, decisions that they would have made, and rewrites that came to nothing. */
   observed: z.array(z.object({ policy: z.string(), decision: z.string(), reason: z.string().optional() })).default([]),
 });
 export type HookReply = z.infer<typeof hookReplySchema>;

@@ -34,11 +34,18 @@ export class DeadLetters {
   }
 }
 
-/** Tool replies may hold what a policy would have redacted: only their digest is kept. */
+/** What may hold a result that a policy would have redacted: only its digest is kept. */
 function bodyOf({ subject, body }: PulledMessage): DeadLetter['body'] {
-  const confidential = parseSessionSubject(subject)?.kind === 'tool';
-  if (!confidential && body.length <= MAX_BODY) return { text: Buffer.from(body).toString('utf8') };
+  if (!holdsResult(subject, body) && body.length <= MAX_BODY) return { text: Buffer.from(body).toString('utf8') };
   return { digest: createHash('sha256').update(body).digest('hex'), size: body.length };
+}
+
+/** Tool replies; questions of the seam post-tool and their answers. */
+function holdsResult(subject: string, body: Uint8Array): boolean {
+  const kind = parseSessionSubject(subject)?.kind;
+  if (kind === 'tool') return true;
+  // By the text alone: a body that cannot be parsed is a dead letter too.
+  return (kind === 'hook' || subject.startsWith('cmd.hook.')) && Buffer.from(body).includes('"post-tool"');
 }
 
 function tenantOf(subject: string): string {
