@@ -11,7 +11,11 @@ export interface ModelRequest {
   /** From the agent spec; the target's own settings stand behind them. */
   readonly temperature?: number;
   readonly maxTokens?: number;
+  /** Whether the model is asked to think; undefined: as the target says. */
+  readonly thinking?: boolean;
   readonly output?: { readonly schema: Record<string, unknown> };
+  /** The repair of a 400 about reasoning state: nothing of it is sent. */
+  readonly withoutReasoningState?: boolean;
   /** Facts for the scripted dialect: the n-th model call of the turn (from 1). */
   readonly step: number;
 }

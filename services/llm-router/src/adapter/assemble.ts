@@ -8,12 +8,17 @@ interface Call {
   arguments: string;
 }
 
+interface EndError {
+  readonly error: LlmError;
+  readonly aboutReasoningState?: boolean;
+}
+
 /** What an attempt has said so far; `end` is set by its last part. */
 export interface Assembled {
   readonly content: ContentBlock[];
   readonly usage: Usage | undefined;
   readonly model: AnsweringModel;
-  readonly end: { readonly finish: FinishReason } | { readonly error: LlmError } | undefined;
+  readonly end: { readonly finish: FinishReason } | EndError | undefined;
 }
 
 /** Puts the parts of one attempt together, streamed and whole bodies alike. Blocks keep the order of their first part. */
@@ -54,7 +59,10 @@ export class Assembler {
         this.end = { finish: part.reason };
         return;
       case 'error':
-        this.end = { error: part.error };
+        this.end = {
+          error: part.error,
+          ...(part.aboutReasoningState === true ? { aboutReasoningState: true } : {}),
+        };
     }
   }
 

@@ -28,7 +28,12 @@ export type Part =
   | { readonly kind: 'model'; readonly served: string }
   /** The last part is exactly one of these two. */
   | { readonly kind: 'finish'; readonly reason: FinishReason; readonly raw?: string }
-  | { readonly kind: 'error'; readonly error: LlmError };
+  | {
+      readonly kind: 'error';
+      readonly error: LlmError;
+      /** The provider refused the reasoning state of earlier answers: the same call without it may pass. */
+      readonly aboutReasoningState?: boolean;
+    };
 
 /** Whether this part commits an attempt: a failure after it is seen by live subscribers (spec 4.5). */
 export function isContent(part: Part): boolean {

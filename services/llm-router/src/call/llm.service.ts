@@ -59,7 +59,7 @@ export class LlmService {
     if (standing === 'cancelling') return aborted(commandId);
     const agent = agentOf(events);
     if (!agent?.model) throw new TerminalError('invalid', `session ${session} has no agent with a model`);
-    const { chain, fallback, thinking = false, temperature, maxTokens } = agent.model;
+    const { chain, fallback, thinking, temperature, maxTokens } = agent.model;
     const { systemPrompt } = agent;
     const seen = events.slice(0, command.upTo + 1);
     const turnWatch = this.watch.follow(command);
@@ -72,7 +72,7 @@ export class LlmService {
         order: order(chain, seen, turn),
         primary: chain[0],
         fallback,
-        facts: jobFacts({ events: seen, turn, thinking, systemPrompt, messages, tools }),
+        facts: jobFacts({ events: seen, turn, thinking: thinking === true, systemPrompt, messages, tools }),
         request: {
           systemPrompt,
           messages,
@@ -80,6 +80,7 @@ export class LlmService {
           step,
           ...(temperature === undefined ? {} : { temperature }),
           ...(maxTokens === undefined ? {} : { maxTokens }),
+          ...(thinking === undefined ? {} : { thinking }),
           ...(command.output ? { output: command.output } : {}),
         },
         commandId,

@@ -30,7 +30,7 @@ export interface AttemptInput {
 /** One try at one target: how it is reported, what the provider said, and whether that is an answer. */
 export type Tried = { readonly attempt: Attempt; readonly said: Assembled } & (
   | { readonly ok: true; readonly finish: FinishReason; readonly usage: Usage }
-  | { readonly ok: false; readonly error: LlmError }
+  | { readonly ok: false; readonly error: LlmError; readonly isRepairable?: boolean }
 );
 
 /** Makes one request and never throws: whatever goes wrong is the attempt's error. */
@@ -65,7 +65,8 @@ export async function attemptOnce(input: AttemptInput): Promise<Tried> {
     durationMs: now() - started,
   };
   if ('finish' in verdict) return { attempt, said, ok: true, finish: verdict.finish, usage: counted };
-  return { attempt, said, ok: false, error: error ?? verdict.error };
+  const isRepairable = said.end !== undefined && 'error' in said.end && said.end.aboutReasoningState === true;
+  return { attempt, said, ok: false, error: error ?? verdict.error, isRepairable };
 }
 
 /** The adapter's parts up to the first end. An adapter that throws has a flaw; its words may hold the request. */

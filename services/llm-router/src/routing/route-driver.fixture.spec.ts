@@ -19,13 +19,15 @@ export const spoken: Part = { kind: 'text', text: 'half an ans' };
 export class FakeProvider implements Adapter {
   readonly calls: string[] = [];
   readonly limits: number[] = [];
+  readonly withoutState: boolean[] = [];
 
   constructor(private readonly answers: Readonly<Record<string, readonly Answer[]>>) {}
 
-  async *attempt({ target }: ModelRequest, signal: AbortSignal): AsyncGenerator<Part> {
+  async *attempt({ target, withoutReasoningState = false }: ModelRequest, signal: AbortSignal): AsyncGenerator<Part> {
     const before = this.calls.filter((name) => name === target.name).length;
     this.calls.push(target.name);
     this.limits.push(target.requestTimeout);
+    this.withoutState.push(withoutReasoningState);
     const answers = this.answers[target.name] ?? [];
     const parts = answers[Math.min(before, answers.length - 1)] ?? [];
     if (parts === 'never') {
@@ -51,6 +53,7 @@ export interface Outcome {
   readonly routed: Routed;
   readonly calls: readonly string[];
   readonly limits: readonly number[];
+  readonly withoutState: readonly boolean[];
   readonly waits: readonly number[];
   readonly said: readonly string[];
 }
@@ -90,7 +93,7 @@ export async function run({ answers, target = {}, ...options }: Setup): Promise<
     },
     ...options,
   });
-  return { routed, calls: fake.calls, limits: fake.limits, waits, said };
+  return { routed, calls: fake.calls, limits: fake.limits, withoutState: fake.withoutState, waits, said };
 }
 
 export function optionsFor(name: string, more: Record<string, unknown> = {}): RouteOptions {

@@ -98,11 +98,20 @@ class Run {
     if (before.last && before.tries > target.retryCount) return { kind: 'error', error: before.last };
     if (before.tries === 0 && target.throttleDelay > 0) await options.wait(target.throttleDelay, options.signal);
     const deadline = options.now() + target.requestTimeout;
+    let isRepaired = options.earlier.some((attempt) => attempt.target === target.name && attempt.why === 'repair');
+    let next = before.tries === 0 ? why : 'retry';
     for (let tries = before.tries; ;) {
       if (options.signal.aborted) return { kind: 'error', error: abortedBeforeCall(target) };
-      const tried = await this.attempt(target, tries === 0 ? why : 'retry', deadline - options.now());
+      const tried = await this.attempt(target, next, deadline - options.now(), isRepaired);
       if (tried.ok) return { kind: 'answer', tried };
       const { error } = tried;
+      if (tried.isRepairable === true && !isRepaired) {
+        // Not a retry: another request, once a target, and it counts for nothing.
+        isRepaired = true;
+        next = 'repair';
+        continue;
+      }
+      next = 'retry';
       tries++;
       const failed: Outcome = { kind: 'error', error, tried };
       if (tries > target.retryCount || !isRetriedWithinTarget(error)) return failed;
@@ -113,12 +122,21 @@ class Run {
     }
   }
 
-  private async attempt(target: Target, why: Attempt['why'], leftMs: number): Promise<Tried> {
+  private async attempt(
+    target: Target,
+    why: Attempt['why'],
+    leftMs: number,
+    withoutReasoningState: boolean,
+  ): Promise<Tried> {
     const { adapters, request, facts, signal, listener, now } = this.options;
     const tried = await attemptOnce({
       adapter: adapters[target.dialect],
       // requestTimeout is for all tries on the target: this one gets what is left.
-      request: { ...request, target: { ...target, requestTimeout: Math.max(1, leftMs) } },
+      request: {
+        ...request,
+        target: { ...target, requestTimeout: Math.max(1, leftMs) },
+        ...(withoutReasoningState ? { withoutReasoningState } : {}),
+      },
       facts,
       attemptId: this.nextId(),
       why,

@@ -19,6 +19,41 @@ const outcomes = ({ routed }: Outcome) =>
 const errorOf = ({ routed }: Outcome) => (routed.kind === 'error' ? routed.error : undefined);
 const textOf = ({ routed }: Outcome) => (routed.kind === 'answer' ? routed.tried.said.content : undefined);
 
+describe('a repair', () => {
+  const refused: Answer = [
+    {
+      kind: 'error',
+      error: { code: 'bad_request', message: 'bad signature', retryable: false },
+      aboutReasoningState: true,
+    },
+  ];
+
+  it('sends the same once more without reasoning state, beside the retries', async () => {
+    const outcome = await run({
+      answers: { a: [refused, fail('overloaded'), answer('yes')] },
+      target: { retryCount: 1 },
+    });
+    expect(outcomes(outcome)).toEqual(['a primary error', 'a repair error', 'a retry ok']);
+    expect(outcome.withoutState).toEqual([false, true, true]);
+  });
+
+  it('is made once a target, and a deferral does not forget it', async () => {
+    const outcome = await run({ answers: { a: [refused], b: [refused, answer('b')] } });
+    expect(outcomes(outcome)).toEqual(['a primary error', 'a repair error', 'b fallback error', 'b repair ok']);
+    const earlier: Attempt[] = (['primary', 'repair'] as const).map((why, n) => ({
+      attemptId: `work.1.${n}`,
+      target: 'a',
+      why,
+      outcome: 'error',
+      error: { code: 'rate_limited', message: 'slow', retryable: true },
+      durationMs: 1,
+    }));
+    const later = await run({ answers: { a: [refused] }, earlier, target: { retryCount: 2 } });
+    expect(later.calls).toEqual(['a']);
+    expect(later.withoutState).toEqual([true]);
+  });
+});
+
 describe('fallback', () => {
   it('takes the first that answers', async () => {
     const outcome = await run({ answers: { a: [answer('from a')], b: [answer('from b')] } });
