@@ -8,7 +8,7 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 cd "$root"
 export COMPOSE_PROJECT_NAME="${COMPOSE_PROJECT_NAME:-jetloop-check-$$}" JETLOOP_IMAGE="${JETLOOP_IMAGE:-jetloop-check}"
 prompts=6
-services=(loop-orchestrator llm-router tool-runner hook-policy session-projector)
+services=(loop-orchestrator llm-router tool-runner hook-policy acp-bridge session-projector)
 
 say() { printf 'compose-check: %s\n' "$*" >&2; }
 # The plugin, or the stand-alone program that some distributions have.

@@ -111,6 +111,20 @@ export {
   type WorkCommand,
 } from './commands/work.js';
 export {
+  acpCommandSchema,
+  harnessEventSchema,
+  harnessEventsSchema,
+  harnessErrorSchema,
+  harnessFinishedSchema,
+  acpReplySchema,
+  type AcpCommand,
+  type HarnessEvent,
+  type HarnessEvents,
+  type HarnessError,
+  type HarnessFinished,
+  type AcpReply,
+} from './commands/acp.js';
+export {
   llmReplySchema,
   toolReplySchema,
   hookReplySchema,

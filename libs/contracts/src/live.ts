@@ -12,6 +12,8 @@ export const liveDeltaSchema = z.object({
   n: z.number().int().min(0),
   kind: z.enum(['text', 'reasoning', 'tool-call', 'reset', 'end']),
   text: z.string().optional(),
+  /** The external agent's own id of the message, where it gives one. */
+  messageId: z.string().optional(),
 });
 export type LiveDelta = z.infer<typeof liveDeltaSchema>;
 

@@ -1,4 +1,4 @@
-import type { HookReply, LlmReply, ToolReply } from '@jetloop/contracts';
+import type { HarnessFinished, HookReply, LlmReply, ToolReply } from '@jetloop/contracts';
 import type { AwaitedWork } from './outstanding.js';
 
 /** The reply that tells a session that its work will not be carried out, so that no session waits for ever. */
@@ -6,7 +6,7 @@ export function failureReply(
   work: AwaitedWork,
   code: 'dead_lettered' | 'expired',
   message: string,
-): LlmReply | ToolReply | HookReply {
+): LlmReply | ToolReply | HookReply | HarnessFinished {
   const { kind, command } = work;
   const { commandId } = command;
   switch (kind) {
@@ -21,6 +21,12 @@ export function failureReply(
       const { subject } = command;
       const asked = subject.seam === 'post-tool' ? { asked: subject.result } : {};
       return { commandId, kind, seam: subject.seam, ...asked, hooks: [], observed: [], result: failed };
+    }
+    case 'acp': {
+      const { turn, attempt } = command;
+      const error = { name: 'Transport' as const, code, message };
+      const gone = { from: null, exit: null, stderr: '' };
+      return { commandId, kind: 'harness.finished', turn, attempt, ...gone, outcome: 'error', error };
     }
   }
 }

@@ -1,4 +1,4 @@
-import type { AgentSpec, HookCommand, LlmCommand, SeamSubject, ToolCommand } from '@jetloop/contracts';
+import type { AcpCommand, AgentSpec, HookCommand, LlmCommand, SeamSubject, ToolCommand } from '@jetloop/contracts';
 import { currentGroup } from './groups.js';
 import { digestOf } from './digest.js';
 import { openCalls, workStep } from './evolve.js';
@@ -14,7 +14,8 @@ export const CANCEL_GRACE_MS = 2_000;
 export type AwaitedWork =
   | { readonly kind: 'llm'; readonly command: LlmCommand }
   | { readonly kind: 'tool'; readonly command: ToolCommand }
-  | { readonly kind: 'hook'; readonly command: HookCommand };
+  | { readonly kind: 'hook'; readonly command: HookCommand }
+  | { readonly kind: 'acp'; readonly command: AcpCommand };
 
 /** What must have been sent for the session to go on. */
 export type Work =
@@ -32,6 +33,7 @@ export function workKey(work: Work): string {
     case 'llm':
     case 'tool':
     case 'hook':
+    case 'acp':
       return work.command.commandId;
   }
 }

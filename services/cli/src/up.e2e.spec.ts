@@ -156,7 +156,9 @@ describe('other processes while `jetloop up` runs', () => {
   it('topology apply says what is there', async () => {
     const { exitCode, out } = await here('topology', 'apply');
     expect(exitCode).toBe(0);
-    expect(out).toMatch(/\nCOMMANDS +1 +\d+ +\d+ +loop-orchestrator, llm-router, tool-runner, hook-policy\n/);
+    expect(out).toMatch(
+      /\nCOMMANDS +1 +\d+ +\d+ +loop-orchestrator, llm-router, tool-runner, hook-policy, acp-bridge\n/,
+    );
   });
 
   it('doctor names the data folder, and a second up is refused', async () => {

@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises';
+import { AcpBridgeModule } from '@jetloop/acp-bridge';
 import { HookPolicyModule, putPolicySet, type PolicySet } from '@jetloop/hook-policy';
 import { LlmRouterModule, type Catalogue } from '@jetloop/llm-router';
 import { LoopOrchestratorModule } from '@jetloop/loop-orchestrator';
@@ -92,6 +93,7 @@ async function startServices(
     start('llm-router', LlmRouterModule.register({ catalogue })),
     start('tool-runner', ToolRunnerModule.register({ workspaceRoots })),
     start('hook-policy', HookPolicyModule.register()),
+    start('acp-bridge', AcpBridgeModule.register({ workspaceRoots })),
     start('loop-orchestrator', LoopOrchestratorModule.register({ workspaceRoots, allowInlineAgents: true })),
   ]);
   const service = projector.context.get(ProjectorService);

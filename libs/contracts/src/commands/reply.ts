@@ -4,6 +4,7 @@ import { hookRunSchema, toolErrorSchema } from '../events/tool.js';
 import { jsonSchema } from '../json.js';
 import { answeringModelSchema, attemptSchema, finishReasonSchema, llmErrorSchema, usageSchema } from '../model.js';
 import { policyContextSchema, seamDecisionSchema, seamSchema, settledResultSchema } from '../seams.js';
+import { acpReplySchema, type AcpReply } from './acp.js';
 
 /** `commandId` names the work command that is answered; the reply's message id is `<commandId>:reply`. */
 const reply = { commandId: z.string() };
@@ -118,5 +119,6 @@ export const replySchemas = {
   hook: hookReplySchema,
   timer: timerSchema,
   child: childReplySchema,
+  acp: acpReplySchema,
 } as const;
-export type Reply = LlmReply | ToolReply | HookReply | ChildReply;
+export type Reply = LlmReply | ToolReply | HookReply | AcpReply | ChildReply;

@@ -37,6 +37,7 @@ export const commandConsumers = {
   'llm-router': 'cmd.llm.>',
   'tool-runner': 'cmd.tool.>',
   'hook-policy': 'cmd.hook.>',
+  'acp-bridge': 'cmd.acp.>',
 } as const;
 export type CommandService = keyof typeof commandConsumers;
 

@@ -36,6 +36,7 @@ const kinds = {
   'llm-router': 'llm',
   'tool-runner': 'tool',
   'hook-policy': 'hook',
+  'acp-bridge': 'acp',
 } as const;
 
 /**

@@ -1,4 +1,4 @@
-import { hookCommandSchema, llmCommandSchema, toolCommandSchema } from '@jetloop/contracts';
+import { acpCommandSchema, hookCommandSchema, llmCommandSchema, toolCommandSchema } from '@jetloop/contracts';
 import type { AwaitedWork } from '@jetloop/session';
 import { z } from 'zod';
 import { TerminalError } from '../errors.js';
@@ -15,6 +15,8 @@ export function parseWork(kind: WorkerKind, body: Uint8Array): AwaitedWork {
       return { kind, command: checked(kind, toolCommandSchema.safeParse(value)) };
     case 'hook':
       return { kind, command: checked(kind, hookCommandSchema.safeParse(value)) };
+    case 'acp':
+      return { kind, command: checked(kind, acpCommandSchema.safeParse(value)) };
   }
 }
 

@@ -11,9 +11,9 @@ class RethrowFilter implements RpcExceptionFilter<Error> {
 }
 
 /**
- * Marks the method of a controller that handles a service's commands: `llm`, `tool` and `hook` take a parsed command and
+ * Marks the method of a controller that handles a service's commands: `llm`, `tool`, `hook` and `acp` take a parsed command and
  * return its reply (undefined: acknowledged without one); `session` takes the inbox (see `InboxMessage`).
  */
-export function WorkHandler(kind: 'llm' | 'tool' | 'hook' | 'session'): MethodDecorator {
+export function WorkHandler(kind: 'llm' | 'tool' | 'hook' | 'acp' | 'session'): MethodDecorator {
   return applyDecorators(MessagePattern(kind), UseFilters(new RethrowFilter()));
 }

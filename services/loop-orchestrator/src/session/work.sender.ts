@@ -44,6 +44,7 @@ export class WorkSender {
       case 'llm':
       case 'tool':
       case 'hook':
+      case 'acp':
         await publisher.publish(subjects.work(work.kind, tenant), Buffer.from(JSON.stringify(work.command)), {
           'Nats-Msg-Id': work.command.commandId,
         });

@@ -1,0 +1,2 @@
+export { AcpBridgeModule } from './acp-bridge.module.js';
+export type { AcpBridgeOptions } from './options.js';
