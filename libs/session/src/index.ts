@@ -1,3 +1,4 @@
+export { agentOf } from './agent-of.js';
 export { decide, commandIdOf } from './decide.js';
 export type { CommandEnvelope, Decision, SessionCommand } from './decide.js';
 export type { ResolvedCreate } from './decide-caller.js';

@@ -7,5 +7,3 @@ export interface ToolRunnerOptions {
   /** Tools beside the built-in ones. */
   readonly extraTools?: readonly Tool[];
 }
-
-export const TOOL_RUNNER_OPTIONS = Symbol('TOOL_RUNNER_OPTIONS');

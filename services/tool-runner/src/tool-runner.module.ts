@@ -1,8 +1,11 @@
 import { Module, type DynamicModule } from '@nestjs/common';
+import { Bus, TurnWatch } from '@jetloop/messaging';
 import { builtinTools } from './builtin/index.js';
+import { CallLogs } from './call/call-logs.js';
 import { ToolCallService } from './call/tool-call.service.js';
 import { ToolController } from './call/tool.controller.js';
-import { TOOL_RUNNER_OPTIONS, type ToolRunnerOptions } from './options.js';
+import { Workspaces } from './call/workspaces.js';
+import type { ToolRunnerOptions } from './options.js';
 import { ToolRegistry } from './tool/tool-registry.js';
 
 /** Runs tools: a command in, one reply out. */
@@ -14,7 +17,13 @@ export class ToolRunnerModule {
       module: ToolRunnerModule,
       controllers: [ToolController],
       providers: [
-        { provide: TOOL_RUNNER_OPTIONS, useValue: options },
+        { provide: Workspaces, useValue: new Workspaces(options.workspaceRoots) },
+        { provide: CallLogs, useFactory: (bus: Bus) => new CallLogs(bus), inject: [Bus] },
+        {
+          provide: TurnWatch,
+          useFactory: (bus: Bus, logs: CallLogs) => new TurnWatch(bus, logs),
+          inject: [Bus, CallLogs],
+        },
         { provide: ToolRegistry, useValue: registry },
         ToolCallService,
       ],

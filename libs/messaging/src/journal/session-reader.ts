@@ -2,6 +2,7 @@ import { parseSessionSubject, subjects, type RecordedEvent, type UnknownEvent } 
 import type { Subscription } from 'nats';
 import type { Bus } from '../connection/bus.js';
 import { RetryableError } from '../errors.js';
+import { isTurnOver } from '../live/turn-watch.js';
 import { decodeCommit, Journal, type StoredCommit } from './journal.js';
 
 type AnyEvent = RecordedEvent | UnknownEvent;
@@ -48,6 +49,11 @@ export class SessionReader {
     const entry = this.entry(tenant, session);
     await this.fill(entry, tenant, session);
     return entry.events;
+  }
+
+  /** Whether the journal says by now that the turn is cancelling or ended. */
+  async isTurnOver(tenant: string, session: string, turn: number): Promise<boolean> {
+    return isTurnOver(await this.readAll(tenant, session), turn);
   }
 
   close(): void {

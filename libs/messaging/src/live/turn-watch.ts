@@ -1,12 +1,16 @@
 import { isKnownEvent, liveAbortSchema, type RecordedEvent, type UnknownEvent } from '@jetloop/contracts';
 import type { Subscription } from 'nats';
 import type { Bus } from '../connection/bus.js';
-import type { SessionReader } from '../journal/session-reader.js';
 
 interface Where {
   readonly tenant: string;
   readonly session: string;
   readonly turn: number;
+}
+
+/** Where the log can be asked whether a turn is cancelled or ended. */
+export interface TurnLook {
+  isTurnOver(tenant: string, session: string, turn: number): Promise<boolean>;
 }
 
 const LOOK_MS = 2_000;
@@ -18,7 +22,7 @@ export class TurnWatch {
 
   constructor(
     bus: Bus,
-    private readonly reader: SessionReader,
+    private readonly log: TurnLook,
   ) {
     this.subscription = bus.nats.subscribe('live.*.*.abort', {
       callback: (error, message) => {
@@ -39,9 +43,9 @@ export class TurnWatch {
     const followers = this.followers.get(key) ?? new Set();
     this.followers.set(key, followers.add(follower));
     const timer = setInterval(() => {
-      this.reader.readAll(tenant, session).then(
-        (events) => {
-          if (isTurnOver(events, turn)) controller.abort();
+      this.log.isTurnOver(tenant, session, turn).then(
+        (isOver) => {
+          if (isOver) controller.abort();
         },
         // The next look tries again: what is not known now is not an abort.
         () => undefined,

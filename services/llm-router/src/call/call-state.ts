@@ -1,11 +1,4 @@
-import {
-  isKnownEvent,
-  type AgentSpec,
-  type Attempt,
-  type LlmCommand,
-  type RecordedEvent,
-  type UnknownEvent,
-} from '@jetloop/contracts';
+import { isKnownEvent, type Attempt, type LlmCommand, type RecordedEvent, type UnknownEvent } from '@jetloop/contracts';
 
 type Events = readonly (RecordedEvent | UnknownEvent)[];
 
@@ -37,10 +30,4 @@ export function callState(
     if (event.type === 'turn.cancelling') standing = 'cancelling';
   }
   return { standing, earlier };
-}
-
-/** The agent that the session was created with. */
-export function agentOf(events: Events): AgentSpec | undefined {
-  const [first] = events;
-  return first && isKnownEvent(first) && first.type === 'session.created' ? first.data.agent : undefined;
 }

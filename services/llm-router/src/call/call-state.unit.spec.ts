@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Attempt, RecordedEvent, SessionEvent, UnknownEvent } from '@jetloop/contracts';
-import { agentOf, callState } from './call-state.js';
+import { callState } from './call-state.js';
 
 const command = { turn: 1, step: 2, what: 'llm', attempt: 1 };
 const tried: Attempt = { attemptId: 'x', target: 'a', why: 'primary', outcome: 'error', durationMs: 1 };
@@ -51,6 +51,5 @@ describe('callState', () => {
   it('reads nothing into events of an unknown version', () => {
     const unknown: UnknownEvent = { type: 'turn.end', sequence: 0, version: 99, data: { turn: 1 } };
     expect(callState([unknown], command).standing).toBe('open');
-    expect(agentOf([unknown])).toBeUndefined();
   });
 });

@@ -9,12 +9,12 @@ import {
   TurnWatch,
   type Delivery,
 } from '@jetloop/messaging';
-import { deriveMessages } from '@jetloop/session';
+import { agentOf, deriveMessages } from '@jetloop/session';
 import { LLM_ROUTER_OPTIONS, type LlmRouterOptions } from '../options.js';
 import { jobFacts } from '../routing/job-facts.js';
 import { order } from '../routing/order.js';
 import { route } from '../routing/route.js';
-import { agentOf, callState } from './call-state.js';
+import { callState } from './call-state.js';
 import { LiveDeltas } from './live-deltas.js';
 import { ToolSchemas } from './tool-schemas.js';
 import { toResult } from './to-result.js';

@@ -17,16 +17,15 @@ export async function editText(workspace: Workspace, path: string, change: (text
 }
 
 async function readText(workspace: Workspace, path: string): Promise<string> {
-  const file = await workspace.openFile(path);
+  const { handle, size } = await workspace.openFile(path);
   try {
-    const { size } = await file.stat();
     if (size > EDIT_LIMIT)
       throw new ToolError('too_large', `Files over ${EDIT_LIMIT} bytes cannot be edited; this one has ${size}.`);
-    const bytes = await file.readFile();
+    const bytes = await handle.readFile();
     // Writing it back as UTF-8 would change bytes that nobody asked to change.
     if (!isUtf8(bytes)) throw new ToolError('not_text', 'The file is not UTF-8 text and cannot be edited.');
     return bytes.toString('utf8');
   } finally {
-    await file.close();
+    await handle.close();
   }
 }

@@ -75,16 +75,16 @@ async function* filesOf(query: GrepQuery, { workspace, signal }: ToolContext): A
 }
 
 async function linesOf(path: string, { workspace }: ToolContext): Promise<string[] | undefined> {
-  const file = await workspace.openFile(path);
+  const { handle, size } = await workspace.openFile(path);
   try {
-    if ((await file.stat()).size > FILE_LIMIT) return undefined;
-    const bytes = await file.readFile();
+    if (size > FILE_LIMIT) return undefined;
+    const bytes = await handle.readFile();
     return binaryType(bytes) === undefined ? bytes.toString('utf8').replace(/\n$/, '').split('\n') : undefined;
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
     // A file that cannot be read does not spoil the search, as with ripgrep.
     return undefined;
   } finally {
-    await file.close();
+    await handle.close();
   }
 }

@@ -19,28 +19,28 @@ export const readFileTool = defineTool({
   }),
   readonly: true,
   async run({ path, offset, limit }, { workspace, signal }): Promise<ToolBlock[]> {
-    const file = await workspace.openFile(path);
+    const { handle, size } = await workspace.openFile(path);
     try {
-      const { size } = await file.stat();
       const page = new LinePage(offset, limit);
-      const buffer = Buffer.alloc(CHUNK);
+      // Files of the kernel say that they are empty and come in pieces: their end is told by a read of nothing alone.
+      const length = size === 0 ? CHUNK : Math.min(CHUNK, size + 1);
+      const buffer = Buffer.allocUnsafe(length);
       for (let position = 0; !page.isFull || size <= COUNT_LIMIT;) {
         signal.throwIfAborted();
-        const { bytesRead } = await file.read(buffer, 0, CHUNK, position);
-        if (bytesRead === 0) {
-          page.end();
-          break;
-        }
+        const { bytesRead } = await handle.read(buffer, 0, length, position);
         const chunk = buffer.subarray(0, bytesRead);
         const type = position === 0 ? binaryType(chunk) : undefined;
         if (type !== undefined) return [{ type: 'text', text: describeBinary(type, size) }];
         page.write(chunk);
         position += bytesRead;
+        if (bytesRead > 0 && (size === 0 || bytesRead === length)) continue;
+        page.end();
+        break;
       }
       const { text, note } = page.read();
       return [{ type: 'text', text }, ...(note === undefined ? [] : [{ type: 'text' as const, text: note }])];
     } finally {
-      await file.close();
+      await handle.close();
     }
   },
 });

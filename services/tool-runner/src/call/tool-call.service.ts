@@ -1,13 +1,13 @@
-import { Inject, Injectable, Logger } from '@nestjs/common';
-import { toolReplySchema, type ToolCommand, type ToolReply } from '@jetloop/contracts';
-import { BlobStore, LiveChannel, SessionReader, TurnWatch, type Delivery } from '@jetloop/messaging';
-import { TOOL_RUNNER_OPTIONS, type ToolRunnerOptions } from '../options.js';
+import { Injectable, Logger } from '@nestjs/common';
+import type { ToolCommand, ToolReply } from '@jetloop/contracts';
+import { BlobStore, LiveChannel, TurnWatch, type Delivery } from '@jetloop/messaging';
 import { ToolError } from '../tool/tool-error.js';
 import { runTool } from '../tool/run-tool.js';
 import { ToolRegistry } from '../tool/tool-registry.js';
 import type { Tool } from '../tool/tool.js';
-import { agentOf, standingOf } from './call-state.js';
-import { openWorkspace } from './open-workspace.js';
+import { CallLogs } from './call-logs.js';
+import { standingOf } from './call-log.js';
+import { Workspaces } from './workspaces.js';
 
 type CallCommand = Extract<ToolCommand, { op: 'call' }>;
 type ListCommand = Extract<ToolCommand, { op: 'list' }>;
@@ -20,11 +20,11 @@ export class ToolCallService {
 
   constructor(
     private readonly registry: ToolRegistry,
-    private readonly reader: SessionReader,
+    private readonly logs: CallLogs,
     private readonly watch: TurnWatch,
     private readonly live: LiveChannel,
     private readonly blobs: BlobStore,
-    @Inject(TOOL_RUNNER_OPTIONS) private readonly options: ToolRunnerOptions,
+    private readonly workspaces: Workspaces,
   ) {}
 
   /** The tools of an agent that are there; their schemas go to the blob store, under the digest of the answer. */
@@ -50,16 +50,15 @@ export class ToolCallService {
 
   /** Runs a call that is still open; undefined: it has its result already, there is nothing to say. */
   async call(command: CallCommand, delivery: Delivery): Promise<ToolReply | undefined> {
-    const events = await this.reader.read(command.tenant, command.session, command.upTo);
-    const standing = standingOf(events, command);
+    const log = await this.logs.read(command.tenant, command.session, command.upTo);
+    const standing = standingOf(log, command);
     if (standing === 'settled') return undefined;
     const reply = (result: Result): ToolReply => ({ commandId: command.commandId, kind: 'tool', result });
     if (standing === 'cancelling')
       return reply(refusal('Cancelled', 'cancelled', 'This call was not run: the turn was cancelled.'));
     const tool = this.registry.get(command.name);
     if (!tool) return reply(refusal('UnknownTool', 'unknown_tool', `There is no tool named ${command.name}.`));
-    const agent = agentOf(events);
-    if (agent && !agent.tools.includes('*') && !agent.tools.includes(tool.name)) {
+    if (!log.tools.includes('*') && !log.tools.includes(tool.name)) {
       return reply(refusal('UnknownTool', 'unknown_tool', `This agent has no tool named ${command.name}.`));
     }
     if (command.readonly && !tool.readonly) {
@@ -81,7 +80,7 @@ export class ToolCallService {
     const { tenant, session, turn, step, n, callId, effectId } = command;
     const turnWatch = this.watch.follow(command);
     try {
-      const workspace = await openWorkspace(this.options.workspaceRoots, command);
+      const workspace = await this.workspaces.open(command);
       const result = await runTool(
         tool,
         command.effective,
@@ -91,7 +90,7 @@ export class ToolCallService {
           callId,
           effectId,
           workspace,
-          signal: AbortSignal.any([turnWatch.signal, delivery.signal]),
+          signal: turnWatch.signal,
           progress: (text) => {
             this.live.publish('tool', tenant, session, { turn, step, n, callId, text });
           },
@@ -104,9 +103,12 @@ export class ToolCallService {
             },
           },
         },
-        { timeoutMs: Math.min(tool.timeoutMs ?? Infinity, Math.max(0, Date.parse(command.deadline) - Date.now())) },
+        {
+          timeoutMs: Math.min(tool.timeoutMs ?? Infinity, Math.max(0, Date.parse(command.deadline) - Date.now())),
+          cancels: [delivery.signal],
+        },
       );
-      return toolReplySchema.shape.result.parse({ status: 'result', ...result });
+      return { status: 'result', ...result };
     } catch (thrown) {
       if (!(thrown instanceof ToolError)) throw thrown;
       return refusal(thrown.name, thrown.code, thrown.message);

@@ -1,3 +1,4 @@
+import { readlinkSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 
 const hasProc = process.platform === 'linux';
@@ -13,4 +14,10 @@ export interface Directory {
 export function directoryOf(handle: FileHandle, real: string): Directory {
   const path = hasProc ? `/proc/self/fd/${handle.fd}` : real;
   return { path, entry: (name) => `${path}/${name}` };
+}
+
+/** The real, link-free path of what was opened, by the kernel's word; undefined where the system does not tell. */
+export function openedPath(handle: FileHandle): string | undefined {
+  // No disk is touched: the answer comes from the kernel's own table.
+  return hasProc ? readlinkSync(`/proc/self/fd/${handle.fd}`) : undefined;
 }

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { cutText } from './cut-output.js';
+import { Stop } from './stop.js';
 import { readThrown } from './thrown.js';
 import { ToolError } from './tool-error.js';
 import { checkReturn, type CheckedReturn } from './tool-result.js';
@@ -8,13 +8,13 @@ import { errnoOf } from './workspace-error.js';
 
 /** Limit of one run in milliseconds where neither caller nor tool names one. */
 export const DEFAULT_TIMEOUT_MS = 120_000;
-/** What a tool gets after the abort to clean up (the grace of a process group is 3 s) before its answer is no longer awaited. */
-const CLEAN_UP_MS = 5_000;
 const MESSAGE_LIMIT = 8 * 1024;
 
 export interface RunOptions {
   /** Milliseconds; goes before the tool's own limit. */
   timeoutMs?: number;
+  /** Abort the run, beside the signal of the context. */
+  cancels?: readonly AbortSignal[];
 }
 
 export interface ToolResult extends CheckedReturn {
@@ -30,37 +30,19 @@ export async function runTool(
 ): Promise<ToolResult> {
   const started = performance.now();
   const timeoutMs = options.timeoutMs ?? tool.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-  const limit = new AbortController();
-  const timer = setTimeout(() => {
-    limit.abort();
-  }, timeoutMs);
-  const signal = AbortSignal.any([ctx.signal, limit.signal]);
-  const settled = new AbortController();
-  // Which came first is noted at the event: both signals may be aborted when the tool answers.
-  let first: ToolError | undefined;
-  const stop = () => first;
-  const onAbort = () => {
-    first ??= ctx.signal.aborted
-      ? new ToolError('aborted', `${tool.name} was cancelled before it ended.`)
-      : new ToolError('timeout', `${tool.name} took longer than its limit of ${timeoutMs} ms.`);
-  };
-  signal.addEventListener('abort', onAbort, { once: true });
-  if (signal.aborted) onAbort();
-
+  const stop = new Stop(tool.name, [ctx.signal, ...(options.cancels ?? [])], timeoutMs);
   let result: CheckedReturn;
   try {
-    const early = stop();
+    const early = stop.reason();
     if (early) throw early;
-    const run = attempt(tool, args, { ...ctx, signal });
-    const answer = await Promise.race([run, whenStopped(signal, settled.signal)]);
-    const reason = stop();
-    result = answer && !reason ? answer : withStop(answer, reason ?? new ToolError('timeout', 'no answer'), ctx);
+    const run = attempt(tool, args, { ...ctx, signal: stop.signal });
+    const answer = await Promise.race([run, stop.overdue]);
+    const reason = stop.reason();
+    result = answer && !reason ? answer : withStop(answer, reason, ctx);
   } catch (error) {
-    result = failed(stop() ?? error, ctx);
+    result = failed(stop.reason() ?? error, ctx);
   } finally {
-    clearTimeout(timer);
-    settled.abort();
-    signal.removeEventListener('abort', onAbort);
+    stop.release();
   }
   return { ...result, durationMs: Math.round(performance.now() - started) };
 }
@@ -68,19 +50,8 @@ export async function runTool(
 const attempt = async (tool: Tool, args: Record<string, unknown>, ctx: ToolContext) =>
   checkReturn(await tool.run(args, ctx));
 
-/** Ends, without an answer, when the time to clean up after an abort is over. */
-async function whenStopped(signal: AbortSignal, settled: AbortSignal): Promise<undefined> {
-  await new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined);
-    signal.addEventListener('abort', resolve, { once: true, signal: settled });
-  });
-  // Cut short when the tool has answered: then nobody waits for this any more.
-  await sleep(CLEAN_UP_MS, undefined, { signal: settled }).catch(() => undefined);
-  return undefined;
-}
-
 /** A stopped tool may still tell how far it came. */
-function withStop(answer: CheckedReturn | undefined, stop: ToolError, ctx: ToolContext): CheckedReturn {
+function withStop(answer: CheckedReturn | undefined, stop: ToolError | undefined, ctx: ToolContext): CheckedReturn {
   const end = failed(stop, ctx);
   return answer ? { ...answer, ...end, content: [...answer.content, ...end.content] } : end;
 }

@@ -1,3 +1,4 @@
+import { assertJson, type Json } from '@jetloop/contracts';
 import { z } from 'zod';
 import { cutText, OUTPUT_LIMIT } from './cut-output.js';
 import { readThrown } from './thrown.js';
@@ -20,9 +21,11 @@ const Returned = z.object({
   error: z.object({ name: z.string(), code: z.string() }).optional(),
 });
 
+export type CheckedBlock = Exclude<ToolBlock, { type: 'json' }> | { type: 'json'; value: Json };
+
 export interface CheckedReturn {
-  content: ToolBlock[];
-  output?: unknown;
+  content: CheckedBlock[];
+  output?: Json;
   isError: boolean;
   error?: ToolFailure;
 }
@@ -44,9 +47,9 @@ export function checkReturn(returned: ToolReturn): CheckedReturn {
 }
 
 /** All text of one result shares the limit; a late block still gets room for a head and a tail. */
-function cutBlocks(blocks: ToolBlock[]): ToolBlock[] {
+function cutBlocks(blocks: ToolBlock[]): CheckedBlock[] {
   let room = OUTPUT_LIMIT;
-  const cut = (text: string): ToolBlock => {
+  const cut = (text: string): CheckedBlock => {
     // NUL has no place in a model's text nor in Postgres' jsonb.
     const visible = text.includes('\0') ? text.replaceAll('\0', '␀') : text;
     const shown = cutText(visible, { limit: Math.max(room, 512) }).text;
@@ -66,10 +69,12 @@ function cutBlocks(blocks: ToolBlock[]): ToolBlock[] {
 }
 
 /** The value as JSON carries it; undefined, which JSON cannot carry alone, becomes null. */
-function asJson(value: unknown): unknown {
+function asJson(value: unknown): Json {
   try {
     const text = JSON.stringify(value) as string | undefined;
-    return text === undefined ? null : (JSON.parse(text) as unknown);
+    const carried: unknown = text === undefined ? null : JSON.parse(text);
+    assertJson('the result', carried);
+    return carried;
   } catch (error) {
     throw new ToolError(
       'invalid_result',

@@ -1,15 +1,23 @@
 import { constants } from 'node:fs';
 import { mkdir, open, realpath, stat, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve as absolute } from 'node:path';
-import { directoryOf, type Directory } from './directory.js';
+import { directoryOf, openedPath, type Directory } from './directory.js';
 import { resolveInside, shown, type ResolveOptions } from './resolve-path.js';
 import { errnoOf, WorkspaceError } from './workspace-error.js';
 
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
+/** O_NONBLOCK: opening a pipe would wait for a writer, perhaps for ever. */
+const READ_FILE = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
+
+export interface OpenedFile {
+  readonly handle: FileHandle;
+  /** Bytes, when it was opened. */
+  readonly size: number;
+}
 
 /**
- * The jail of a session's files. `resolve` refuses what leads out; opening walks from the root once more, folder by folder and without
- * following links, so that a link put in place after the check is refused as well (on Linux; elsewhere the second walk goes by path).
+ * The jail of a session's files. What is opened is looked at once it is open, so that a link put in place at the last moment is refused
+ * as well. Where the system does not tell what an open file is (not Linux), folders are opened one by one without following links.
  */
 export class Workspace {
   readonly #roots: [string, ...string[]];
@@ -34,8 +42,8 @@ export class Workspace {
   }
 
   /** The real, link-free host path for a path of the model's, which may not exist yet. */
-  resolve(path: string, options?: ResolveOptions): Promise<string> {
-    return resolveInside(this.#roots, path, options);
+  async resolve(path: string, options: ResolveOptions = {}): Promise<string> {
+    return (await this.#resolveExisting(path, options)) ?? resolveInside(this.#roots, path, options);
   }
 
   /** A host path as the workspace sees it; the root is `.`. */
@@ -50,20 +58,17 @@ export class Workspace {
       .reduce((clean, root) => clean.replaceAll(`${root}/`, '').replaceAll(root, '.'), text);
   }
 
-  /** Opens a regular file for reading. The caller closes it. */
-  async openFile(path: string): Promise<FileHandle> {
-    return this.withParent(path, {}, async (directory, name) => {
-      // O_NONBLOCK: opening a pipe would wait for a writer, perhaps for ever.
-      const handle = await open(directory.entry(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-      const found = await handle.stat();
-      if (found.isFile()) return handle;
-      await handle.close();
-      const code = found.isDirectory() ? 'is_a_directory' : 'not_a_file';
-      throw new WorkspaceError(
-        code,
-        `${shown(path)}: expected a file, found ${found.isDirectory() ? 'a directory' : 'something else'}`,
-      );
-    });
+  /** Opens a regular file for reading, and tells its size in bytes. The caller closes it. */
+  async openFile(path: string): Promise<OpenedFile> {
+    const handle = (await this.#openDirectly(path)) ?? (await this.#openStepwise(path));
+    const found = await handle.stat();
+    if (found.isFile()) return { handle, size: found.size };
+    await handle.close();
+    const code = found.isDirectory() ? 'is_a_directory' : 'not_a_file';
+    throw new WorkspaceError(
+      code,
+      `${shown(path)}: expected a file, found ${found.isDirectory() ? 'a directory' : 'something else'}`,
+    );
   }
 
   /** Runs `use` in the folder `path`; with `create`, missing folders are made. */
@@ -87,26 +92,80 @@ export class Workspace {
     return this.#within(dirname(real), path, options.create ?? false, (directory) => use(directory, basename(real)));
   }
 
+  /** In one go, and then a look at what was opened. Undefined: the path has to be walked, which also finds the words for what is wrong. */
+  async #openDirectly(path: string): Promise<FileHandle | undefined> {
+    if (!isPlain(path)) return undefined;
+    const handle = await openOrNothing(join(this.root, path), READ_FILE);
+    if (!handle) return undefined;
+    const real = openedPath(handle);
+    if (real !== undefined && this.#contains(real)) return handle;
+    await handle.close();
+    return undefined;
+  }
+
+  #openStepwise(path: string): Promise<FileHandle> {
+    return this.withParent(path, {}, (directory, name) => open(directory.entry(name), READ_FILE));
+  }
+
+  async #resolveExisting(path: string, { followLast = true }: ResolveOptions): Promise<string | undefined> {
+    if (!isPlain(path) || (!followLast && basename(path) === '.')) return undefined;
+    const host = join(this.root, path);
+    const real = await realpath(followLast ? host : dirname(host)).catch(() => undefined);
+    if (real === undefined || !this.#contains(real)) return undefined;
+    return followLast ? real : join(real, basename(host));
+  }
+
+  #contains(real: string): boolean {
+    return real === this.root || real.startsWith(this.root === '/' ? '/' : `${this.root}/`);
+  }
+
   async #within<T>(real: string, path: string, create: boolean, use: (directory: Directory) => Promise<T>): Promise<T> {
     let handle: FileHandle | undefined;
     try {
-      handle = await open(this.root, O_RDONLY | O_DIRECTORY);
-      let directory = directoryOf(handle, this.root);
-      let at = this.root;
-      for (const name of relative(this.root, real).split('/').filter(Boolean)) {
-        at = join(at, name);
-        const next = await openFolder(directory.entry(name), create);
-        await handle.close();
-        handle = next;
-        directory = directoryOf(handle, at);
-      }
-      return await use(directory);
+      handle = (await openAsChecked(real)) ?? (await this.#walk(real, create));
+      return await use(directoryOf(handle, real));
     } catch (error) {
       throw WorkspaceError.from(error, shown(path));
     } finally {
       await handle?.close();
     }
   }
+
+  /** From the root, folder by folder and without following links. */
+  async #walk(real: string, create: boolean): Promise<FileHandle> {
+    let handle = await open(this.root, O_RDONLY | O_DIRECTORY);
+    try {
+      let at = this.root;
+      for (const name of relative(this.root, real).split('/').filter(Boolean)) {
+        const next = await openFolder(directoryOf(handle, at).entry(name), create);
+        at = join(at, name);
+        await handle.close();
+        handle = next;
+      }
+      return handle;
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  }
+}
+
+/** A path that can be handed to the kernel as it is: it can only leave the workspace by a link, which shows afterwards. */
+function isPlain(path: string): boolean {
+  return path !== '' && path.length <= 4096 && !/^\/|\0|(?:^|\/)\.\.(?:\/|$)/.test(path);
+}
+
+/** Undefined for whatever fails: the walk that follows says what it was. */
+function openOrNothing(path: string, flags: number): Promise<FileHandle | undefined> {
+  return open(path, flags).catch(() => undefined);
+}
+
+/** A folder whose path had no links when it was checked; undefined where the path leads elsewhere by now. */
+async function openAsChecked(real: string): Promise<FileHandle | undefined> {
+  const handle = await openOrNothing(real, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  if (handle && openedPath(handle) === real) return handle;
+  await handle?.close();
+  return undefined;
 }
 
 async function openFolder(path: string, create: boolean): Promise<FileHandle> {

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { builtinTools } from '../builtin/index.js';
@@ -99,9 +99,10 @@ describe('the workspace', () => {
   it.each(['dir/file.txt', './dir//deep/../file.txt', 'good-link/file.txt', 'good-absolute', 'dir/good-up/file.txt'])(
     'opens %j, which stays inside',
     async (path) => {
-      const file = await box.workspace.openFile(path);
-      expect(await file.readFile('utf8')).toBe('inside');
-      await file.close();
+      const { handle, size } = await box.workspace.openFile(path);
+      expect(await handle.readFile('utf8')).toBe('inside');
+      expect(size).toBe(6);
+      await handle.close();
       expect(box.workspace.display(await box.workspace.resolve(path))).toBe('dir/file.txt');
     },
   );
@@ -124,7 +125,7 @@ describe('the workspace', () => {
       await symlink(outside, join(root, 'dir'));
       return real;
     };
-    await expect(workspace.openFile('dir/secret.txt')).rejects.toMatchObject({ name: 'WorkspaceError' });
+    await expect(workspace.openFile('dir/../dir/secret.txt')).rejects.toMatchObject({ name: 'WorkspaceError' });
   });
 
   it('refuses a file that was swapped for a link after the check', async () => {
@@ -136,7 +137,37 @@ describe('the workspace', () => {
       await symlink(join(outside, 'secret.txt'), join(root, 'dir/file.txt'));
       return real;
     };
-    await expect(workspace.openFile('dir/file.txt')).rejects.toMatchObject({ code: 'outside_workspace' });
+    await expect(workspace.openFile('dir/../dir/file.txt')).rejects.toMatchObject({ code: 'outside_workspace' });
+  });
+
+  it('never opens what a folder leads to that turns into a link and back all the time', async () => {
+    const { root, outside, workspace } = box;
+    await writeFile(join(root, 'dir/secret.txt'), 'inside');
+    const swap = { isOver: false };
+    const swapping = (async () => {
+      while (!swap.isOver) {
+        await rename(join(root, 'dir'), join(root, 'aside'));
+        await symlink(outside, join(root, 'dir'));
+        await rm(join(root, 'dir'));
+        await rename(join(root, 'aside'), join(root, 'dir'));
+      }
+    })();
+    const seen = new Map<string, number>();
+    for (let n = 0; n < 400; n++) {
+      const text = await workspace.openFile('dir/secret.txt').then(
+        async ({ handle }) => {
+          const read = await handle.readFile('utf8');
+          await handle.close();
+          return read;
+        },
+        () => 'refused',
+      );
+      seen.set(text, (seen.get(text) ?? 0) + 1);
+    }
+    swap.isOver = true;
+    await swapping;
+    expect(seen.get('inside')).toBeGreaterThan(0);
+    expect(seen.has('secret')).toBe(false);
   });
 
   it('names what is missing, and what is not a folder, by the path in the workspace', async () => {

@@ -1,0 +1,116 @@
+import { subjects, type RecordedEvent, type UnknownEvent } from '@jetloop/contracts';
+import type { Subscription } from 'nats';
+import type { Bus } from '../connection/bus.js';
+import { RetryableError } from '../errors.js';
+import { decodeCommit, Journal, type StoredCommit } from './journal.js';
+
+/** What is kept of a session's log: `apply` changes the state in place, event by event. */
+export interface SessionFold<S> {
+  initial(): S;
+  apply(state: S, event: RecordedEvent | UnknownEvent): void;
+}
+
+interface Warm<S> {
+  readonly state: S;
+  readonly feed: Subscription;
+  /** The sequence that the next event has. */
+  next: number;
+  streamSequence: number;
+  loading: Promise<void> | undefined;
+}
+
+/** Warm sessions kept at most; the least recently read goes first. */
+const MAX_WARM = 1_000;
+
+/**
+ * A small state of each session, made of its log, for workers that need no whole conversation. Once read it stays warm: the
+ * session's `feed` goes on with it, checked by sequence, and a gap is filled by a direct read. So a step costs no read of the journal.
+ */
+export class SessionView<S> {
+  private readonly warm = new Map<string, Warm<S>>();
+  private readonly journal: Journal;
+
+  constructor(
+    private readonly bus: Bus,
+    private readonly fold: SessionFold<S>,
+  ) {
+    this.journal = new Journal(bus);
+  }
+
+  /**
+   * The state with events 0 to at least `upTo` (a sequence).
+   * @throws RetryableError when the journal (or this replica of it) does not hold them yet
+   */
+  async read(tenant: string, session: string, upTo: number): Promise<S> {
+    const entry = this.entry(tenant, session);
+    if (entry.next <= upTo) await this.fill(entry, tenant, session);
+    if (entry.next <= upTo) {
+      throw new RetryableError(
+        `session ${session}: event ${upTo} is not in the journal yet, it ends at ${entry.next - 1}`,
+      );
+    }
+    return entry.state;
+  }
+
+  /** The state with all events that the journal holds now. */
+  async readAll(tenant: string, session: string): Promise<S> {
+    const entry = this.entry(tenant, session);
+    await this.fill(entry, tenant, session);
+    return entry.state;
+  }
+
+  close(): void {
+    for (const { feed } of this.warm.values()) feed.unsubscribe();
+    this.warm.clear();
+  }
+
+  private entry(tenant: string, session: string): Warm<S> {
+    const key = `${tenant}.${session}`;
+    const known = this.warm.get(key);
+    if (known) {
+      this.warm.delete(key);
+      this.warm.set(key, known);
+      return known;
+    }
+    const feed = this.bus.nats.subscribe(subjects.feed(tenant, session), {
+      callback: (error, message) => {
+        const warm = this.warm.get(key);
+        if (error || !warm) return;
+        const streamSequence = Number(message.headers?.get('Nats-Sequence'));
+        this.append(warm, { streamSequence, commit: decodeCommit(message.data) });
+      },
+    });
+    const entry: Warm<S> = { state: this.fold.initial(), next: 0, streamSequence: 0, feed, loading: undefined };
+    this.warm.set(key, entry);
+    this.evict();
+    return entry;
+  }
+
+  private async fill(entry: Warm<S>, tenant: string, session: string): Promise<void> {
+    entry.loading ??= this.journal
+      .load(tenant, session, entry.streamSequence)
+      .then((commits) => {
+        for (const commit of commits) this.append(entry, commit);
+      })
+      .finally(() => {
+        entry.loading = undefined;
+      });
+    await entry.loading;
+  }
+
+  /** Only what follows directly; what is there already, and what leaves a gap, is left for the next read. */
+  private append(entry: Warm<S>, { streamSequence, commit }: StoredCommit): void {
+    if (commit.events[0]?.sequence !== entry.next) return;
+    for (const event of commit.events) this.fold.apply(entry.state, event);
+    entry.next += commit.events.length;
+    entry.streamSequence = streamSequence;
+  }
+
+  private evict(): void {
+    for (const [key, { feed }] of this.warm) {
+      if (this.warm.size <= MAX_WARM) return;
+      feed.unsubscribe();
+      this.warm.delete(key);
+    }
+  }
+}
