@@ -1,8 +1,11 @@
 import { z } from 'zod';
 import { contentBlockSchema, inputContentSchema, sourceSchema } from '../content.js';
+import { jsonSchema } from '../json.js';
 import { answeringModelSchema, attemptSchema, finishReasonSchema, usageSchema } from '../model.js';
 
 const turn = z.number().int();
+/** Of an external agent's message: what its chunks held beside their content, in order (spec 6.2). */
+const meta = z.array(jsonSchema).optional();
 
 export const messageEvents = {
   'message.queued': z.object({
@@ -19,6 +22,7 @@ export const messageEvents = {
     messageId: z.string().optional(),
     content: z.array(contentBlockSchema),
     source: sourceSchema,
+    meta,
   }),
   'prompt.blocked': z.object({
     turn,
@@ -49,5 +53,6 @@ export const messageEvents = {
     /** USD over all attempts; null where a price is unknown. */
     cost: z.number().nullable(),
     attempts: z.array(attemptSchema),
+    meta,
   }),
 } as const;
