@@ -2,19 +2,22 @@ export { MAX_CONTENT_BYTES, checkContent } from './command/check-content.js';
 export { CommandRefusedError, SessionNotFoundError } from './errors.js';
 export type { SessionEntry } from './events/session-entry.js';
 export type { TurnOutcome } from './events/turn-of-message.js';
-export {
-  JetloopClient,
-  type Accepted,
-  type AcceptedMessage,
-  type ClientOptions,
-  type ConnectOptions,
-  type CreateOptions,
-  type DecideOptions,
-  type EventsOptions,
-  type MessageOptions,
-  type PromptContent,
-  type PromptOptions,
-  type TurnOptions,
-} from './jetloop-client.js';
+export { JetloopClient } from './jetloop-client.js';
 export type { LiveValues, StopListening } from './live/listen.js';
-export type { LastEvent, SessionSummary } from './sessions/list-sessions.js';
+export type {
+  Accepted,
+  AcceptedMessage,
+  CancelOptions,
+  ClientOptions,
+  ConnectOptions,
+  CreateOptions,
+  DecideOptions,
+  EventsOptions,
+  MessageOptions,
+  PromptContent,
+  PromptOptions,
+  TurnOptions,
+} from './options.js';
+export type { LastEvent } from './sessions/last-event.js';
+export type { SessionSummary } from './sessions/list-sessions.js';
+export type { ListedSession, SessionPage, SessionPageOptions } from './sessions/session-pages.js';

@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto';
 import {
   InvalidTokenError,
   requireToken,
-  type AgentSpecInput,
+  type AgentSpec,
+  type BlobRef,
   type CallerCommandInput,
-  type InputBlock,
 } from '@jetloop/contracts';
-import { Bus, Journal } from '@jetloop/messaging';
+import { BlobStore, Bus, Journal } from '@jetloop/messaging';
+import { findAgent } from './agents/find-agent.js';
 import { checkContent } from './command/check-content.js';
 import { CommandSender, type SessionAddress } from './command/command-sender.js';
 import { CommandRefusedError } from './errors.js';
@@ -14,76 +15,23 @@ import { readEvents } from './events/read-events.js';
 import type { SessionEntry } from './events/session-entry.js';
 import { TurnOfMessage, type TurnOutcome } from './events/turn-of-message.js';
 import { listen, type LiveValues, type StopListening } from './live/listen.js';
+import type {
+  Accepted,
+  AcceptedMessage,
+  CancelOptions,
+  ClientOptions,
+  ConnectOptions,
+  CreateOptions,
+  DecideOptions,
+  EventsOptions,
+  MessageOptions,
+  PromptContent,
+  PromptOptions,
+  TurnOptions,
+} from './options.js';
+import { lastEvent } from './sessions/last-event.js';
 import { listSessions, type SessionSummary } from './sessions/list-sessions.js';
-
-/** A prompt's content: text, or blocks. At most 256 KiB as JSON. */
-export type PromptContent = string | readonly InputBlock[];
-
-export interface ClientOptions {
-  readonly tenant: string;
-  /** Who acts: a name for the audit, not a credential. */
-  readonly actor: string;
-}
-
-export interface ConnectOptions extends ClientOptions {
-  /** `nats://[user:password@]host:port`, several separated by commas. */
-  readonly natsUrl: string;
-  /** Milliseconds for the first connection; default 5,000. */
-  readonly timeoutMs?: number;
-}
-
-export interface CreateOptions {
-  /** Default: a new id. */
-  readonly session?: string;
-  /** A name in AGENTS, or the spec itself where the services allow it. */
-  readonly agent: { readonly name: string } | { readonly spec: AgentSpecInput };
-  /** A folder under a root of the tool-runner. Default: the session's own folder there. */
-  readonly workspace?: string;
-  readonly labels?: Readonly<Record<string, string>>;
-  /** The first prompt: one command creates the session and starts its first turn. */
-  readonly prompt?: PromptContent;
-}
-
-export interface PromptOptions extends MessageOptions {
-  /** What happens while a turn runs. Default `queue`. */
-  readonly whenBusy?: 'queue' | 'reject' | 'interrupt';
-}
-
-export interface MessageOptions {
-  /** Your id of the message; the same id with the same content is accepted once. Default: a new id. */
-  readonly messageId?: string;
-}
-
-export interface DecideOptions {
-  /** Why, for the audit; the model reads the note of a rejection. */
-  readonly note?: string;
-}
-
-export interface EventsOptions {
-  /** Sequence of the first event that is wanted, so that a reader goes on where it stopped. Default 0. */
-  readonly from?: number;
-  /** false: ends with what the journal holds now. Default true: waits for more until the signal aborts. */
-  readonly follow?: boolean;
-  readonly signal?: AbortSignal;
-}
-
-export interface TurnOptions {
-  /** Sequence to read from; the one that accepted the message saves reading what came before. Default 0. */
-  readonly from?: number;
-  /** Gets every event on the way, the `turn.end` too. */
-  readonly onEvent?: (entry: SessionEntry) => void;
-  readonly signal?: AbortSignal;
-}
-
-/** A command that was accepted: the sequence of the event that accepted it. */
-export interface Accepted {
-  readonly session: string;
-  readonly sequence: number;
-}
-/** An accepted prompt. */
-export interface AcceptedMessage extends Accepted {
-  readonly messageId: string;
-}
+import { SessionPages, type SessionPage, type SessionPageOptions } from './sessions/session-pages.js';
 
 /**
  * Drives the sessions of one tenant.
@@ -98,6 +46,8 @@ export interface AcceptedMessage extends Accepted {
 export class JetloopClient {
   private readonly sender: CommandSender;
   private readonly journal: Journal;
+  private readonly blobs: BlobStore;
+  private readonly pages: SessionPages;
 
   private constructor(
     private readonly bus: Bus,
@@ -105,6 +55,8 @@ export class JetloopClient {
   ) {
     this.sender = new CommandSender(bus);
     this.journal = new Journal(bus);
+    this.blobs = new BlobStore(bus);
+    this.pages = new SessionPages(bus, options.tenant);
   }
 
   /**
@@ -171,8 +123,9 @@ export class JetloopClient {
    * @example
    * await client.cancel(session, { reason: 'no longer needed' });
    */
-  cancel(session: string, { reason = 'cancelled' }: { readonly reason?: string } = {}): Promise<number | null> {
-    return this.send(session, { ...this.envelope(), kind: 'cancel', reason });
+  cancel(session: string, { reason = 'cancelled', messageIds }: CancelOptions = {}): Promise<number | null> {
+    const named = messageIds === undefined ? {} : { messageIds: [...messageIds] };
+    return this.send(session, { ...this.envelope(), kind: 'cancel', reason, ...named });
   }
 
   /**
@@ -232,6 +185,51 @@ export class JetloopClient {
    */
   sessions(): Promise<SessionSummary[]> {
     return listSessions(this.bus, this.options.tenant);
+  }
+
+  /**
+   * A page of the tenant's sessions, the newest first, with where they work and how they began.
+   * @throws ApiError, where the server has no journal
+   * @example
+   * const { sessions, next } = await client.sessionPage({ limit: 20 });
+   * const more = next === undefined ? [] : (await client.sessionPage({ limit: 20, before: next })).sessions;
+   * console.log(sessions.length + more.length);
+   */
+  sessionPage(options: SessionPageOptions = {}): Promise<SessionPage> {
+    return this.pages.page(options);
+  }
+
+  /**
+   * The spec that is kept under a name in AGENTS; undefined where there is none.
+   * @throws CommandRefusedError `invalid` for a name that is no token
+   * @example
+   * const spec = await client.agent('coder');
+   * console.log(spec?.description);
+   */
+  agent(name: string): Promise<AgentSpec | undefined> {
+    return findAgent(this.bus, this.options.tenant, token('agent', name));
+  }
+
+  /**
+   * The bytes of a content that was too large for the log.
+   * @throws BlobNotFoundError
+   */
+  blob(session: string, { digest }: BlobRef): Promise<Uint8Array> {
+    return this.blobs.get(this.options.tenant, token('session', session), digest);
+  }
+
+  /**
+   * The sequence of a session's last event, by the word of the server that leads; undefined where there is no such session.
+   * @throws DamagedSessionError
+   * @example
+   * for await (const { event } of client.events(session, { from: (await client.lastSequence(session)) ?? 0 })) {
+   *   console.log(event.type); // what comes next
+   *   break;
+   * }
+   */
+  async lastSequence(session: string): Promise<number | undefined> {
+    const { tenant } = this.options;
+    return (await lastEvent(this.bus, tenant, token('session', session)))?.sequence;
   }
 
   /** Whether the session exists. */

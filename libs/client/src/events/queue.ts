@@ -1,10 +1,15 @@
-/** What arrives while its reader is busy. One reader. */
+/** What arrives while its reader is busy, up to a number: over it nothing is kept, and the reader looks elsewhere. One reader. */
 export class Queue<T> {
   private items: T[] = [];
+  private isOver = false;
   private waiting: (() => void) | undefined;
 
+  constructor(private readonly capacity: number) {}
+
   push(item: T): void {
-    this.items.push(item);
+    this.isOver ||= this.items.length >= this.capacity;
+    if (this.isOver) this.items = [];
+    else this.items.push(item);
     this.waiting?.();
   }
 
@@ -13,9 +18,9 @@ export class Queue<T> {
     this.waiting?.();
   }
 
-  /** All that has arrived; waits for the first at most so many milliseconds, then gives none. */
+  /** All that has arrived; none where it was too much. Waits for the first at most so many milliseconds, then gives none. */
   async take(milliseconds: number): Promise<T[]> {
-    if (this.items.length === 0) {
+    if (this.items.length === 0 && !this.isOver) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, milliseconds);
         this.waiting = () => {
@@ -27,6 +32,7 @@ export class Queue<T> {
     }
     const taken = this.items;
     this.items = [];
+    this.isOver = false;
     return taken;
   }
 }

@@ -15,6 +15,8 @@ export interface ReadEventsOptions extends SessionAddress {
 
 /** Milliseconds after which it looks into the journal though nothing was announced: an announcement may be lost. */
 const LOOK_AGAIN_MS = 2_000;
+/** Commits that wait for a slow reader in memory. Behind more of them the journal is read again. */
+const MAX_WAITING = 64;
 
 /**
  * The events of a session from the journal, contiguous by sequence. What is committed meanwhile arrives by `feed`; a gap is
@@ -24,7 +26,7 @@ const LOOK_AGAIN_MS = 2_000;
 export async function* readEvents(bus: Bus, options: ReadEventsOptions): AsyncGenerator<SessionEntry, void, undefined> {
   const { tenant, session, from = 0, follow = true, signal } = options;
   const journal = new Journal(bus);
-  const queue = new Queue<StoredCommit>();
+  const queue = new Queue<StoredCommit>(MAX_WAITING);
   const feed = bus.nats.subscribe(subjects.feed(tenant, session), {
     callback: (error, message) => {
       if (error) return;
@@ -45,7 +47,7 @@ export async function* readEvents(bus: Bus, options: ReadEventsOptions): AsyncGe
   try {
     let position = 0;
     let next = 0;
-    let batch = await journal.load(tenant, session);
+    let { commits: batch, more } = await journal.page(tenant, session, position);
     // A replica may be behind: the leader knows whether there is such a session.
     if (batch.length === 0 && (await journal.last(tenant, session)) === 0)
       throw new SessionNotFoundError(tenant, session);
@@ -61,11 +63,13 @@ export async function* readEvents(bus: Bus, options: ReadEventsOptions): AsyncGe
         next = Math.max(next, first + commit.events.length);
         position = Math.max(position, streamSequence);
       }
-      if (!follow || signal?.aborted) return;
-      const announced = await queue.take(LOOK_AGAIN_MS);
+      if (signal?.aborted || (!follow && !more)) return;
+      const announced = more ? [] : await queue.take(LOOK_AGAIN_MS);
       if (signal?.aborted) return;
       const isNext = announced.length > 0 && startsBy(announced, next);
-      batch = isNext ? announced : await journal.load(tenant, session, position);
+      ({ commits: batch, more } = isNext
+        ? { commits: announced, more: false }
+        : await journal.page(tenant, session, position));
     }
   } finally {
     signal?.removeEventListener('abort', wake);

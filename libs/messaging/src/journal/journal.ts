@@ -65,16 +65,29 @@ export class Journal {
    */
   async load(tenant: string, session: string, after = 0): Promise<StoredCommit[]> {
     const commits: StoredCommit[] = [];
-    let from = after + 1;
-    for (let pending = 1; pending > 0;) {
-      const answer = await readJournal(this.bus, { from, filter: subjects.log(tenant, session), batch: BATCH });
-      for (const { streamSequence, raw } of answer.messages) {
-        commits.push({ streamSequence, commit: decodeCommit(raw) });
-        from = streamSequence + 1;
-      }
-      pending = answer.messages.length === 0 ? 0 : answer.pending;
+    for (let from = after, more = true; more;) {
+      const page = await this.page(tenant, session, from);
+      commits.push(...page.commits);
+      from = page.commits.at(-1)?.streamSequence ?? from;
+      more = page.more;
     }
     return commits;
+  }
+
+  /**
+   * The first so many of them (and at most 8 MiB), for who need not hold all at once; `more`: others follow.
+   * @throws DamagedSessionError when they do not parse
+   */
+  async page(
+    tenant: string,
+    session: string,
+    after: number,
+    count = BATCH,
+  ): Promise<{ commits: StoredCommit[]; more: boolean }> {
+    const options = { from: after + 1, filter: subjects.log(tenant, session), batch: count };
+    const { messages, pending } = await readJournal(this.bus, options);
+    const commits = messages.map(({ streamSequence, raw }) => ({ streamSequence, commit: decodeCommit(raw) }));
+    return { commits, more: messages.length > 0 && pending > 0 };
   }
 
   /** Stream sequence of the session's last commit by the leader's word; 0 for none. */
