@@ -28,6 +28,8 @@ export type { TurnLook } from './live/turn-watch.js';
 export { MessagingModule } from './messaging.module.js';
 export { AgentStore } from './stores/agent-store.js';
 export { BlobNotFoundError, BlobStore } from './stores/blob-store.js';
+export { CooldownStore } from './stores/cooldown-store.js';
+export type { Cooldown } from './stores/cooldown-store.js';
 export { PolicyStore } from './stores/policy-store.js';
 export { applyTopology, checkTopology, TopologyDriftError } from './topology/apply-topology.js';
 export { commandConsumers, DUPLICATE_WINDOW_MS, topologyOf } from './topology/topology.js';

@@ -1,4 +1,5 @@
 export { agentOf } from './agent-of.js';
+export { COMPACTION_INSTRUCTION, compactionMessages } from './compaction-request.js';
 export { decide, commandIdOf } from './decide.js';
 export type { CommandEnvelope, Decision, SessionCommand } from './decide.js';
 export type { ResolvedCreate } from './decide-caller.js';

@@ -12,6 +12,9 @@ interface Where {
 
 type Kind = LiveDelta['kind'];
 
+/** Says nothing to anybody. */
+export const SILENT: RouteListener = { part: () => undefined, reset: () => undefined, end: () => undefined };
+
 /** Milliseconds for which pieces after the first are joined. */
 const JOIN_MS = 15;
 

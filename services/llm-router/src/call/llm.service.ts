@@ -1,21 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
-import type { LlmCommand, LlmReply } from '@jetloop/contracts';
-import {
-  LiveChannel,
-  RetryableError,
-  SessionReader,
-  TerminalError,
-  TurnWatch,
-  type Delivery,
-} from '@jetloop/messaging';
-import { agentOf, deriveMessages } from '@jetloop/session';
+import type { Attempt, LlmCommand, LlmError, LlmReply } from '@jetloop/contracts';
+import { LiveChannel, RetryableError, SessionReader, TurnWatch, type Delivery } from '@jetloop/messaging';
 import { LLM_ROUTER_OPTIONS, type LlmRouterOptions } from '../options.js';
-import { jobFacts } from '../routing/job-facts.js';
-import { order } from '../routing/order.js';
+import { CountedSlots } from '../routing/counted-slots.js';
+import { limitDelay } from '../routing/limit-delay.js';
+import type { FindMisfit } from '../routing/object-answer.js';
 import { route } from '../routing/route.js';
+import type { Routed } from '../routing/route-options.js';
+import { SharedCooldowns } from '../routing/shared-cooldowns.js';
 import { callState } from './call-state.js';
-import { LiveDeltas } from './live-deltas.js';
+import { compactionState } from './compaction-state.js';
+import { LiveDeltas, SILENT } from './live-deltas.js';
+import { OutputSchemas } from './output-schemas.js';
+import { readJob, type Job } from './read-job.js';
 import { ToolSchemas } from './tool-schemas.js';
 import { toResult } from './to-result.js';
 
@@ -28,12 +26,16 @@ interface RunningCall {
 @Injectable()
 export class LlmService {
   private readonly running = new Map<string, RunningCall>();
+  private readonly tenants = new CountedSlots();
+  private readonly targets = new CountedSlots();
 
   constructor(
     private readonly reader: SessionReader,
     private readonly watch: TurnWatch,
     private readonly live: LiveChannel,
-    private readonly schemas: ToolSchemas,
+    private readonly tools: ToolSchemas,
+    private readonly outputs: OutputSchemas,
+    private readonly cooldowns: SharedCooldowns,
     @Inject(LLM_ROUTER_OPTIONS) private readonly options: LlmRouterOptions,
   ) {}
 
@@ -52,69 +54,97 @@ export class LlmService {
   }
 
   private async answer(command: LlmCommand, delivery: Delivery): Promise<LlmReply | undefined> {
-    const { tenant, session, turn, step, commandId } = command;
-    const events = await this.events(command);
-    const { standing, earlier } = callState(events, command);
+    const { commandId, tenant, attempt, purpose, output } = command;
+    const events = await this.events(command, delivery);
+    const { standing, earlier } = (purpose === 'step' ? callState : compactionState)(events, command);
     if (standing === 'settled') return undefined;
-    if (standing === 'cancelling') return aborted(commandId);
-    const agent = agentOf(events);
-    if (!agent?.model) throw new TerminalError('invalid', `session ${session} has no agent with a model`);
-    const { chain, fallback, thinking, temperature, maxTokens } = agent.model;
-    const { systemPrompt } = agent;
-    const seen = events.slice(0, command.upTo + 1);
+    if (standing === 'cancelling') return failed(commandId, 'aborted', 'the turn was cancelled before the call');
+    const leave = this.tenants.enter(tenant, this.options.tenantLimit);
+    if (!leave) return overTenantLimit(commandId, attempt);
+    try {
+      const findMisfit = output && this.findMisfit(output.schema);
+      if (findMisfit === 'invalid') return failed(commandId, 'bad_request', 'the schema of `output` is no JSON Schema');
+      const job = readJob(command, events, await this.schemas(command));
+      const routed = await this.route(command, delivery, job, earlier, findMisfit);
+      this.report(command, routed.attempts);
+      return { commandId, kind: 'llm', result: toResult(routed, earlier, Date.now()) };
+    } finally {
+      leave();
+    }
+  }
+
+  private async route(
+    command: LlmCommand,
+    delivery: Delivery,
+    job: Job,
+    earlier: readonly Attempt[],
+    findMisfit: FindMisfit | undefined,
+  ): Promise<Routed> {
+    const { commandId, attempt, deadline, purpose } = command;
+    const { catalogue, adapters } = this.options;
     const turnWatch = this.watch.follow(command);
     try {
-      const messages = deriveMessages(seen);
-      const tools = await this.tools(command);
       const routed = await route({
-        catalogue: this.options.catalogue,
-        adapters: this.options.adapters,
-        order: order(chain, seen, turn),
-        primary: chain[0],
-        fallback,
-        facts: jobFacts({ events: seen, turn, thinking: thinking === true, systemPrompt, messages, tools }),
-        request: {
-          systemPrompt,
-          messages,
-          tools,
-          step,
-          ...(temperature === undefined ? {} : { temperature }),
-          ...(maxTokens === undefined ? {} : { maxTokens }),
-          ...(thinking === undefined ? {} : { thinking }),
-          ...(command.output ? { output: command.output } : {}),
-        },
+        ...job,
+        catalogue,
+        adapters,
+        cooldowns: this.cooldowns,
+        slots: this.targets,
+        findMisfit,
         commandId,
+        attempt,
         delivery: delivery.deliveries,
         earlier,
+        deadline: Date.parse(deadline),
         signal: AbortSignal.any([turnWatch.signal, delivery.signal]),
-        listener: new LiveDeltas(this.live, { tenant, session, turn, step }),
+        // A summary is nothing that the user is told.
+        listener: purpose === 'step' ? new LiveDeltas(this.live, command) : SILENT,
         now: () => performance.now(),
+        clock: Date.now,
         random: Math.random,
         wait,
       });
       // The service stops: the command is another replica's, or a later start's.
       const isCut = routed.kind === 'error' && routed.error.code === 'aborted';
       if (isCut && !turnWatch.signal.aborted) throw new RetryableError('the router is stopping');
-      return { commandId, kind: 'llm', result: toResult(routed, earlier, Date.now()) };
+      return routed;
     } finally {
       turnWatch.stop();
     }
   }
 
-  /** A later attempt must see what the reply before it deferred: that stands behind `upTo`. */
-  private events({ tenant, session, upTo, attempt }: LlmCommand) {
-    return attempt > 1 ? this.reader.readAll(tenant, session) : this.reader.read(tenant, session, upTo);
+  /** What a reply before this one brought about stands behind `upTo`. */
+  private events({ tenant, session, upTo, attempt }: LlmCommand, { deliveries }: Delivery) {
+    const isFirst = attempt === 1 && deliveries === 1;
+    return isFirst ? this.reader.read(tenant, session, upTo) : this.reader.readAll(tenant, session);
   }
 
-  /** None where the answer is to be an object. */
-  private async tools({ tenant, session, toolsDigest, output }: LlmCommand) {
-    return toolsDigest === undefined || output ? [] : this.schemas.get(tenant, session, toolsDigest);
+  private async schemas({ tenant, session, toolsDigest }: LlmCommand) {
+    return toolsDigest === undefined ? [] : this.tools.get(tenant, session, toolsDigest);
+  }
+
+  private findMisfit(schema: Readonly<Record<string, unknown>>): FindMisfit | 'invalid' {
+    try {
+      return this.outputs.findMisfit(schema);
+    } catch {
+      return 'invalid'; // the reason would quote the schema, and whoever sent it has a better one at hand
+    }
+  }
+
+  private report({ tenant, session, turn, step, purpose }: LlmCommand, attempts: readonly Attempt[]): void {
+    for (const attempt of attempts) this.options.observe(attempt, { tenant, session, turn, step, purpose });
   }
 }
 
-function aborted(commandId: string): LlmReply {
-  const error = { code: 'aborted' as const, message: 'the turn was cancelled before the call', retryable: false };
+function failed(commandId: string, code: LlmError['code'], message: string): LlmReply {
+  const error = { code, message, retryable: false };
   return { commandId, kind: 'llm', result: { status: 'error', error, cost: 0, attempts: [] } };
+}
+
+function overTenantLimit(commandId: string, attempt: number): LlmReply {
+  const until = new Date(Date.now() + limitDelay(attempt, Math.random)).toISOString();
+  const deferred = { until, reason: 'tenant_limit', attempts: [] };
+  return { commandId, kind: 'llm', result: { status: 'deferred', deferred } };
 }
 
 async function wait(milliseconds: number, signal: AbortSignal): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Attempt, ContentBlock, LlmReply } from '@jetloop/contracts';
 import { sumOf } from '../routing/cost.js';
-import type { Routed } from '../routing/route.js';
+import type { Routed } from '../routing/route-options.js';
 
 /**
  * What a routed job is to the session. `usage` is that of the answering attempt, `cost` the sum of all.

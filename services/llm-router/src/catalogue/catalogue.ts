@@ -103,6 +103,8 @@ export const targetSchema = z.strictObject({
   jitterBackoff: milliseconds.default(500),
   cooldown: milliseconds.default(5_000),
   maxRetryAfter: milliseconds.default(60_000),
+  /** Calls of one router at once; what is over it comes back later. Absent: no limit. */
+  maxConcurrent: z.number().int().min(1).optional(),
   /** dialect scripted: its rules. */
   script: z.array(scriptRuleSchema).optional(),
 });

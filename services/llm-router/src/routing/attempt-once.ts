@@ -5,7 +5,8 @@ import { isContent, type Part } from '../adapter/part.js';
 import { costOf } from './cost.js';
 import { estimateAnswer } from './estimate-tokens.js';
 import type { JobFacts } from './job-facts.js';
-import { verdictOf } from './verdict.js';
+import { objectAnswer, type FindMisfit } from './object-answer.js';
+import { verdictOf, type Verdict } from './verdict.js';
 
 /** Told what happens while it happens, for live subscribers. */
 export interface RouteListener {
@@ -22,8 +23,12 @@ export interface AttemptInput {
   readonly facts: JobFacts;
   readonly attemptId: string;
   readonly why: Attempt['why'];
+  /** Set where an object was asked for. */
+  readonly findMisfit?: FindMisfit | undefined;
   readonly signal: AbortSignal;
   readonly listener: RouteListener;
+  /** Told once, when the provider accepts the request (a 2xx). */
+  readonly answered?: () => void;
   readonly now: () => number;
 }
 
@@ -40,13 +45,17 @@ export async function attemptOnce(input: AttemptInput): Promise<Tried> {
   const started = now();
   const assembler = new Assembler(target);
   let firstTokenMs: number | undefined;
+  let isAnswered = false;
   for await (const part of partsOf(input)) {
+    if (!isAnswered && isAnswer(part)) {
+      isAnswered = true;
+      input.answered?.();
+    }
     if (isContent(part)) firstTokenMs ??= now() - started;
     assembler.add(part);
     listener.part(attemptId, part);
   }
-  const said = assembler.result();
-  const verdict = verdictOf(said, facts.afterToolRound);
+  const { said, verdict } = judge(assembler.result(), input);
   const error: LlmError | undefined = 'error' in verdict ? { ...verdict.error, target: target.name } : undefined;
   const isCommitted = firstTokenMs !== undefined;
   if (!error || (error.code === 'aborted' && isCommitted)) listener.end(attemptId);
@@ -67,6 +76,16 @@ export async function attemptOnce(input: AttemptInput): Promise<Tried> {
   if ('finish' in verdict) return { attempt, said, ok: true, finish: verdict.finish, usage: counted };
   const isRepairable = said.end !== undefined && 'error' in said.end && said.end.aboutReasoningState === true;
   return { attempt, said, ok: false, error: error ?? verdict.error, isRepairable };
+}
+
+function judge(said: Assembled, { facts, findMisfit }: AttemptInput): { said: Assembled; verdict: Verdict } {
+  const verdict = verdictOf(said, facts.afterToolRound);
+  return findMisfit && 'finish' in verdict ? objectAnswer(said, verdict.finish, findMisfit) : { said, verdict };
+}
+
+/** Whether a part shows that the provider accepted the request: an error and what an adapter counts do not. */
+function isAnswer({ kind }: Part): boolean {
+  return kind !== 'error' && kind !== 'usage' && kind !== 'model';
 }
 
 /** The adapter's parts up to the first end. An adapter that throws has a flaw; its words may hold the request. */

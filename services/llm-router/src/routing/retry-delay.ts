@@ -13,11 +13,18 @@ export function isRetriedWithinTarget({ code }: LlmError): boolean {
   return RETRIED.has(code);
 }
 
+export interface RetryDelay {
+  /** Milliseconds that the provider asked for; 0: it did not. */
+  readonly asked: number;
+  /** A random share of a doubling backoff, on top. */
+  readonly jitter: number;
+}
+
 /**
- * Milliseconds to wait before the next try at the same target: a random share of a doubling backoff, on top of what the
- * provider asked for. undefined: the target is left at once, because the wait would be too long.
+ * The wait before the next try at the same target. undefined: the target is left at once, because the wait would be
+ * longer than its maxRetryAfter or than what is left.
  * @param tries failed tries at this target so far, from 1
- * @param leftMs rest of the target's requestTimeout
+ * @param leftMs rest of the target's requestTimeout and of the command
  */
 export function retryDelay(
   error: LlmError,
@@ -25,8 +32,9 @@ export function retryDelay(
   tries: number,
   leftMs: number,
   random: () => number,
-): number | undefined {
+): RetryDelay | undefined {
   const asked = error.retryAfterMs ?? 0;
   if (asked > target.maxRetryAfter || asked >= leftMs) return undefined;
-  return Math.min(leftMs, asked + random() * target.jitterBackoff * 2 ** (tries - 1));
+  const jitter = Math.min(leftMs - asked, random() * target.jitterBackoff * 2 ** (tries - 1));
+  return { asked, jitter };
 }

@@ -15,12 +15,13 @@ const half = () => 0.5;
 
 describe('retryDelay', () => {
   it('is a random share of a backoff that doubles', () => {
-    expect([1, 2, 3].map((tries) => retryDelay(limited(), target, tries, 600_000, half))).toEqual([250, 500, 1_000]);
-    expect(retryDelay(limited(), target, 1, 600_000, () => 0)).toBe(0);
+    const delays = [1, 2, 3].map((tries) => retryDelay(limited(), target, tries, 600_000, half));
+    expect(delays).toEqual([250, 500, 1_000].map((jitter) => ({ asked: 0, jitter })));
+    expect(retryDelay(limited(), target, 1, 600_000, () => 0)).toEqual({ asked: 0, jitter: 0 });
   });
 
   it('takes what the provider asked for as its floor', () => {
-    expect(retryDelay(limited(700), target, 1, 600_000, half)).toBe(950);
+    expect(retryDelay(limited(700), target, 1, 600_000, half)).toEqual({ asked: 700, jitter: 250 });
   });
 
   it('leaves the target when the wait would be longer than maxRetryAfter or than the time that is left', () => {
@@ -30,7 +31,7 @@ describe('retryDelay', () => {
   });
 
   it('never waits beyond the time that is left', () => {
-    expect(retryDelay(limited(), target, 8, 1_000, half)).toBe(1_000);
+    expect(retryDelay(limited(), target, 8, 1_000, half)).toEqual({ asked: 0, jitter: 1_000 });
   });
 });
 

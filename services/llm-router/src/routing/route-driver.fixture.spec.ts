@@ -2,7 +2,10 @@ import type { LlmError } from '@jetloop/contracts';
 import type { Adapter, ModelRequest } from '../adapter/adapter.js';
 import type { Part } from '../adapter/part.js';
 import { catalogueOf } from '../catalogue/catalogue.js';
-import { route, type Routed, type RouteOptions } from './route.js';
+import { CountedSlots } from './counted-slots.js';
+import { MemoryCooldowns } from './memory-cooldowns.fixture.spec.js';
+import { route } from './route.js';
+import type { Routed, RouteOptions } from './route-options.js';
 
 export type Answer = readonly Part[] | 'never';
 export const answer = (text: string): Answer => [
@@ -42,11 +45,16 @@ export class FakeProvider implements Adapter {
   }
 }
 
+const PLAIN = { provider: 'test', dialect: 'scripted', retryCount: 0, cooldown: 0 };
+
 export interface Setup extends Partial<
-  Pick<RouteOptions, 'order' | 'fallback' | 'delivery' | 'earlier' | 'facts' | 'signal'>
+  Pick<RouteOptions, 'order' | 'fallback' | 'delivery' | 'earlier' | 'facts' | 'signal' | 'findMisfit' | 'slots'>
 > {
   readonly answers: Readonly<Record<string, readonly Answer[]>>;
   readonly target?: Record<string, unknown>;
+  readonly cooldowns?: MemoryCooldowns;
+  /** Milliseconds until the command's deadline. */
+  readonly patienceMs?: number;
 }
 
 export interface Outcome {
@@ -58,11 +66,15 @@ export interface Outcome {
   readonly said: readonly string[];
 }
 
-export async function run({ answers, target = {}, ...options }: Setup): Promise<Outcome> {
+export async function run({
+  answers,
+  target = {},
+  cooldowns = new MemoryCooldowns(),
+  patienceMs = 600_000,
+  ...options
+}: Setup): Promise<Outcome> {
   const names = Object.keys(answers);
-  const targets = Object.fromEntries(
-    names.map((name) => [name, { provider: 'test', dialect: 'scripted', model: name, retryCount: 0, ...target }]),
-  );
+  const targets = Object.fromEntries(names.map((name) => [name, { ...PLAIN, model: name, ...target }]));
   const fake = new FakeProvider(answers);
   const waits: number[] = [];
   const said: string[] = [];
@@ -70,12 +82,15 @@ export async function run({ answers, target = {}, ...options }: Setup): Promise<
   const routed = await route({
     catalogue: catalogueOf({ targets }, 'test'),
     adapters: { scripted: fake, chat: fake },
+    cooldowns,
+    slots: new CountedSlots(),
     order: names,
     primary: names[0],
     fallback: true,
     facts: { images: [], thinking: false, tokens: 40, afterToolRound: false },
     request: { systemPrompt: '', messages: [], tools: [], step: 1 },
     commandId: 'work',
+    attempt: 1,
     delivery: 1,
     earlier: [],
     signal: new AbortController().signal,
@@ -85,8 +100,11 @@ export async function run({ answers, target = {}, ...options }: Setup): Promise<
       end: (id) => said.push(`${id} end`),
     },
     now: () => clock,
+    clock: () => clock,
+    deadline: patienceMs,
     random: () => 0.5,
-    wait: (milliseconds) => {
+    wait: (milliseconds, signal) => {
+      if (signal.aborted) return Promise.resolve();
       waits.push(milliseconds);
       clock += milliseconds;
       return Promise.resolve();
@@ -97,22 +115,27 @@ export async function run({ answers, target = {}, ...options }: Setup): Promise<
 }
 
 export function optionsFor(name: string, more: Record<string, unknown> = {}): RouteOptions {
-  const targets = { [name]: { provider: 'test', dialect: 'scripted', model: name, retryCount: 0, ...more } };
+  const targets = { [name]: { ...PLAIN, model: name, ...more } };
   const fake = new FakeProvider({});
   return {
     catalogue: catalogueOf({ targets }, 'test'),
     adapters: { scripted: fake, chat: fake },
+    cooldowns: new MemoryCooldowns(),
+    slots: new CountedSlots(),
     order: [name],
     primary: name,
     fallback: true,
     facts: { images: [], thinking: false, tokens: 40, afterToolRound: false },
     request: { systemPrompt: '', messages: [], tools: [], step: 1 },
     commandId: 'work',
+    attempt: 1,
     delivery: 1,
     earlier: [],
     signal: new AbortController().signal,
     listener: { part: () => undefined, reset: () => undefined, end: () => undefined },
     now: () => 0,
+    clock: () => 0,
+    deadline: 600_000,
     random: () => 0,
     wait: () => Promise.resolve(),
   };
