@@ -7,7 +7,7 @@ export interface Entry {
   readonly value: unknown;
 }
 
-const codec = JSONCodec<unknown>();
+const codec = JSONCodec();
 /** "wrong last sequence", on one server and on a cluster. */
 const LOST: ReadonlySet<number> = new Set([10071, 10164]);
 

@@ -35,6 +35,8 @@ export function compactionRange(events: Events, upTo: number): Range | undefined
 }
 
 function startOf(events: Events, upTo: number) {
-  const start = events.slice(0, upTo + 1).findLast((event) => isKnownEvent(event) && event.type === 'compaction.start');
-  return start && isKnownEvent(start) && start.type === 'compaction.start' ? start : undefined;
+  return events
+    .slice(0, upTo + 1)
+    .filter(isKnownEvent)
+    .findLast((event) => event.type === 'compaction.start');
 }

@@ -38,7 +38,7 @@ function compile(schema: OutputSchema): ValidateFunction {
 /** Names the rule that was missed, never the value: that is the model's answer. */
 function misfitOf(validate: ValidateFunction): FindMisfit {
   return (value) => {
-    if (validate(value) === true) return undefined;
+    if (validate(value)) return undefined;
     const [error] = validate.errors ?? [];
     return `the object misses the schema at ${error?.schemaPath ?? '#'}: it ${error?.message ?? 'does not fit'}`;
   };

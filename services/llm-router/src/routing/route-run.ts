@@ -28,37 +28,18 @@ export class RouteRun {
     const { target, refusal } = candidate;
     if (refusal) this.skip(candidate, refusal);
     if (candidate.isDone || !target) return undefined;
-    const rest = this.restOf(target);
-    if (rest) return this.passOver(candidate, rest);
-    const { wait, signal, now, slots } = this.options;
+    if (this.isPassedOver(candidate, target)) return undefined;
+    const { wait, signal, now } = this.options;
     if (candidate.tries === 0 && target.throttleDelay > 0) await wait(target.throttleDelay, signal);
     candidate.deadline ??= now() + target.requestTimeout;
     for (;;) {
       if (signal.aborted) return { kind: 'error', error: abortedBeforeCall(target) };
-      if (this.leftMs(candidate) <= 0) return this.outOfTime(candidate, target);
-      const leave = slots.enter(target.name, target.maxConcurrent);
-      if (!leave) return this.overLimit();
-      try {
-        const admission = await this.options.cooldowns.admit(target.name, this.options.clock());
-        if (!admission) return this.passOver(candidate, this.restOf(target));
-        const outcome = await this.call(candidate, target, admission);
-        if (outcome) return outcome;
-      } finally {
-        leave();
-      }
-      if (candidate.next === 'repair') continue;
-      if (candidate.isDone || !candidate.error) return undefined;
-      const delay = retryDelay(candidate.error, target, candidate.tries, this.leftMs(candidate), this.options.random);
-      if (!delay) {
-        candidate.isDone = true;
-        return undefined;
-      }
-      const waitMs = delay.asked + delay.jitter;
-      const own = this.restOf(target);
-      // The retry would come while the target rests: it is passed over like any other call.
-      if (own && own.until > this.options.clock() + waitMs) return undefined;
-      if (waitMs > MAX_WAIT_MS) return { kind: 'deferred', waitMs, reason: candidate.error.code };
-      await wait(waitMs, signal);
+      const outcome = await this.call(candidate, target);
+      if (outcome === 'again') continue;
+      if (outcome !== 'failed') return outcome === 'left' ? undefined : outcome;
+      const pause = this.pause(candidate, target);
+      if (typeof pause !== 'number') return pause;
+      await wait(pause, signal);
     }
   }
 
@@ -91,26 +72,62 @@ export class RouteRun {
     return [{ target, rest, patienceMs: Math.min(own, this.options.deadline - now) }];
   }
 
-  /** undefined: it failed, and the candidate knows how. */
-  private async call(candidate: Candidate, target: Target, admission: Admission): Promise<Outcome | undefined> {
+  /** `left`: the target is not called now; `failed`: it was, and may be tried again; `again`: repaired, at once. */
+  private async call(candidate: Candidate, target: Target): Promise<Outcome | 'left' | 'failed' | 'again'> {
+    const { slots, cooldowns, clock, attempt, random } = this.options;
+    if (this.leftMs(candidate) <= 0) return this.outOfTime(candidate, target);
+    const leave = slots.enter(target.name, target.maxConcurrent);
+    if (!leave) return { kind: 'deferred', waitMs: limitDelay(attempt, random), reason: 'target_limit' };
+    try {
+      const admission = await cooldowns.admit(target.name, clock());
+      if (admission) return await this.admitted(candidate, target, admission);
+      this.isPassedOver(candidate, target);
+      return 'left';
+    } finally {
+      leave();
+    }
+  }
+
+  private async admitted(
+    candidate: Candidate,
+    target: Target,
+    admission: Admission,
+  ): Promise<Outcome | 'left' | 'failed' | 'again'> {
     const tried = await this.attempt(candidate, target, admission);
     this.waited = { forRests: 0, forProbes: 0 };
     if (tried.ok) return { kind: 'answer', tried };
     const { error } = tried;
     if (error.code === 'aborted') return { kind: 'error', error, tried };
     candidate.error = error;
-    candidate.next = 'retry';
     if (tried.isRepairable === true && !candidate.isRepaired) {
       // Not a retry: another request, once a target, and it counts for nothing.
       candidate.isRepaired = true;
       candidate.next = 'repair';
-      return undefined;
+      return 'again';
     }
+    candidate.next = 'retry';
     candidate.tries++;
     candidate.isDone = candidate.tries > target.retryCount || !isRetriedWithinTarget(error);
     await this.options.cooldowns.failed(target, error, this.options.clock());
     // What the model said is not what was asked for: another would not know better.
-    return error.code === 'object_decode' ? { kind: 'error', error, tried } : undefined;
+    if (error.code === 'object_decode') return { kind: 'error', error, tried };
+    return candidate.isDone ? 'left' : 'failed';
+  }
+
+  /** Milliseconds until the next try at a target that failed; undefined: it is left now. */
+  private pause(candidate: Candidate, target: Target): number | Outcome | undefined {
+    const { random, clock } = this.options;
+    const { error, tries } = candidate;
+    const delay = error && retryDelay(error, target, tries, this.leftMs(candidate), random);
+    if (!delay) {
+      candidate.isDone = true;
+      return undefined;
+    }
+    const waitMs = delay.asked + delay.jitter;
+    const rest = this.restOf(target);
+    // The retry would come while the target rests: it is passed over like any other call.
+    if (rest && rest.until > clock() + waitMs) return undefined;
+    return waitMs > MAX_WAIT_MS ? { kind: 'deferred', waitMs, reason: error.code } : waitMs;
   }
 
   private async attempt(candidate: Candidate, target: Target, admission: Admission): Promise<Tried> {
@@ -138,12 +155,14 @@ export class RouteRun {
     return tried;
   }
 
-  private passOver(candidate: Candidate, rest: Rest | undefined): undefined {
-    if (candidate.tries > 0 || !rest) return undefined;
-    const until = new Date(rest.until).toISOString();
-    const message = `target ${candidate.name} rests until ${until} (${rest.code})`;
-    this.skip(candidate, { code: 'all_targets_cooling', message, retryable: false, target: candidate.name });
-    return undefined;
+  private isPassedOver(candidate: Candidate, target: Target): boolean {
+    const rest = this.restOf(target);
+    if (rest && candidate.tries === 0) {
+      const until = new Date(rest.until).toISOString();
+      const message = `target ${target.name} rests until ${until} (${rest.code})`;
+      this.skip(candidate, { code: 'all_targets_cooling', message, retryable: false, target: target.name });
+    }
+    return rest !== undefined;
   }
 
   private skip(candidate: Candidate, error: LlmError): void {
@@ -153,15 +172,11 @@ export class RouteRun {
     this.attempts.push({ attemptId: this.nextId(), target, why, outcome: 'skipped', error, durationMs: 0 });
   }
 
-  private outOfTime(candidate: Candidate, target: Target): undefined {
+  private outOfTime(candidate: Candidate, target: Target): 'left' {
     candidate.isDone = true;
     const message = 'no time is left for a call';
     candidate.error ??= { code: 'timeout', message, retryable: false, phase: 'request', target: target.name };
-    return undefined;
-  }
-
-  private overLimit(): Outcome {
-    return { kind: 'deferred', waitMs: limitDelay(this.options.attempt, this.options.random), reason: 'target_limit' };
+    return 'left';
   }
 
   private async waitForChange(milliseconds: number, what: 'forRests' | 'forProbes'): Promise<void> {
