@@ -19,7 +19,7 @@ export interface BenchOptions {
   readonly syncs: readonly Sync[];
   /** One in-process policy on prompt-submit and pre-tool. */
   readonly policies: boolean;
-  /** Threads of nats-server that run Go code at once; undefined: as many as there are cores. */
+  /** Threads of nats-server that run Go code at once; undefined: half of the cores, as wherever the server is embedded. */
   readonly natsThreads: number | undefined;
   readonly profile: ServiceName | undefined;
   readonly json: boolean;
@@ -33,7 +33,7 @@ export const USAGE = `npm run bench -- [options]
                         sync_interval of nats-server; default: both
   --quick               one run at 1 and 64 sessions, default sync
   --policies            one in-process policy on prompt-submit and pre-tool
-  --nats-threads N      GOMAXPROCS of nats-server
+  --nats-threads N      GOMAXPROCS of nats-server; default: half of the cores
   --profile SERVICE     a CPU profile of a service in the measured time (${serviceNames.join(', ')})
   --json                all figures of all runs as JSON on standard output`;
 

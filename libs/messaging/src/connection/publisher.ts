@@ -1,4 +1,11 @@
-import { createInbox, headers as natsHeaders, type Msg, type NatsConnection, type Subscription } from 'nats';
+import {
+  createInbox,
+  headers as natsHeaders,
+  type Msg,
+  type MsgHdrs,
+  type NatsConnection,
+  type Subscription,
+} from 'nats';
 import { PublishRefusedError, PublishUnknownError } from '../errors.js';
 
 /** What JetStream says of a stored message. */
@@ -47,17 +54,20 @@ export class Publisher {
    */
   publish(subject: string, body: Uint8Array, headers: Readonly<Record<string, string>> = {}): Promise<PubAck> {
     const token = (this.next++).toString(36);
-    const set = natsHeaders();
-    for (const [name, value] of Object.entries(headers)) set.set(name, value);
     return new Promise((resolve, reject) => {
       this.waiting.set(token, { subject, resolve, reject, deadline: Date.now() + ACK_TIMEOUT_MS });
       try {
-        this.connection.publish(subject, body, { headers: set, reply: this.prefix + token });
+        this.connection.publish(subject, body, { headers: headersOf(headers), reply: this.prefix + token });
       } catch (error) {
         this.waiting.delete(token);
         reject(error instanceof Error ? error : new Error(String(error)));
       }
     });
+  }
+
+  /** Publishes without asking whether it is stored: for a message that a later one, which is acknowledged, speaks for. */
+  send(subject: string, body: Uint8Array, headers: Readonly<Record<string, string>> = {}): void {
+    this.connection.publish(subject, body, { headers: headersOf(headers) });
   }
 
   close(): void {
@@ -107,4 +117,10 @@ export class Publisher {
       reject(new PublishUnknownError(subject, `no answer in ${ACK_TIMEOUT_MS} ms`));
     }
   }
+}
+
+function headersOf(given: Readonly<Record<string, string>>): MsgHdrs {
+  const set = natsHeaders();
+  for (const [name, value] of Object.entries(given)) set.set(name, value);
+  return set;
 }

@@ -1,4 +1,5 @@
 import { ApiError, type Bus } from '../connection/bus.js';
+import type { PubAck } from '../connection/publisher.js';
 import { PublishRefusedError } from '../errors.js';
 
 /** Where a public event comes from: its commit's stream sequence, and its index in the commit. */
@@ -7,14 +8,14 @@ export interface JournalPosition {
   readonly index: number;
 }
 
+/** A message of EVENTS to be. */
 export interface PublicEvent {
   readonly subject: string;
   readonly body: Uint8Array;
-  /** `<streamSequence>.<index>` */
-  readonly journal: `${number}.${number}`;
+  readonly journal: JournalPosition;
 }
 
-/** Another unfolder was first: read the last position again and go on from there. */
+/** The stream does not end where it was expected to: read its last position again and go on from there. */
 export class LostRaceError extends Error {
   override readonly name = 'LostRaceError';
 }
@@ -48,15 +49,22 @@ export class EventsStream {
 
   /**
    * Publishes in order, all in flight together, each expecting the one before: they fail together behind the first that
-   * fails. @returns the new last sequence. @throws LostRaceError
+   * fails, so that the acknowledgement of the last one speaks for all. The first one is asked for too: it fails with the
+   * reason where those behind it only say that the stream does not end where it should.
+   * @returns the new last sequence
+   * @throws LostRaceError
    */
   async publish(events: readonly PublicEvent[], expectedLast: number): Promise<number> {
-    const acks = events.map(({ subject, body, journal }, index) =>
-      this.bus.publisher.publish(subject, body, {
-        [HEADER]: journal,
+    const { publisher } = this.bus;
+    const acks: Promise<PubAck>[] = [];
+    for (const [index, { subject, body, journal }] of events.entries()) {
+      const headers = {
+        [HEADER]: `${journal.streamSequence}.${journal.index}`,
         'Nats-Expected-Last-Sequence': String(expectedLast + index),
-      }),
-    );
+      };
+      if (index === 0 || index === events.length - 1) acks.push(publisher.publish(subject, body, headers));
+      else publisher.send(subject, body, headers);
+    }
     const settled = await Promise.allSettled(acks);
     const failed = settled.find((result) => result.status === 'rejected');
     if (!failed) return expectedLast + events.length;

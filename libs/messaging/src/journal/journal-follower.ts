@@ -1,10 +1,8 @@
-import type { Commit } from '@jetloop/contracts';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bus } from '../connection/bus.js';
-import { decodeCommit } from './journal.js';
-import { readJournal, type StoredMessage } from './read-journal.js';
-
-/** A message of JOURNAL, with its commit or with what is wrong with it. */
-export type JournalEntry = StoredMessage & ({ readonly commit: Commit } | { readonly problem: string });
+import { toEntry, type JournalEntry } from './journal-entry.js';
+import { JournalTail, type Reader } from './journal-tail.js';
+import { readJournal } from './read-journal.js';
 
 export interface FollowOptions {
   /** Entries of one batch at most. */
@@ -12,66 +10,41 @@ export interface FollowOptions {
   readonly signal: AbortSignal;
 }
 
-/** Milliseconds after which it looks again though no commit was announced: an announcement may be lost. */
-const LOOK_AGAIN_MS = 1_000;
+/** Milliseconds after which a replica is asked again that does not have yet what the leader has. */
+const STALE_MS = 200;
 
-/** Wakes a reader; a ring before it waits counts too. */
-class Bell {
-  private rung = false;
-  private wake: (() => void) | undefined;
-
-  ring(): void {
-    this.rung = true;
-    this.wake?.();
-  }
-
-  reset(): void {
-    this.rung = false;
-  }
-
-  async wait(milliseconds: number): Promise<void> {
-    if (this.rung) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, milliseconds);
-      this.wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-  }
-}
-
-/** Reads the whole journal in order from a position, for projections that keep the position themselves. */
+/**
+ * Reads the whole journal in order from a position, for projections that keep the position themselves. Who has caught up
+ * shares one reader of the journal's end with all others of this process; who has not reads on their own until then, at
+ * their own speed.
+ */
 export class JournalFollower {
+  private tail: Promise<JournalTail> | undefined;
+
   constructor(private readonly bus: Bus) {}
 
   /**
    * Entries after `from` (a stream sequence; 0 for all), oldest first, in batches that are never empty. Waits for new
-   * ones and ends when the signal aborts. A failing read is thrown: call again with the position that was reached.
+   * ones and ends when the signal aborts. A commit comes at most some 50 ms after it was stored, with all others of that
+   * time. A failing read is thrown: call again with the position that was reached.
    */
   async *follow(from: number, { maxBatch, signal }: FollowOptions): AsyncGenerator<JournalEntry[]> {
-    let position = from;
-    const bell = new Bell();
-    const ring = () => {
-      bell.ring();
-    };
-    const feed = this.bus.nats.subscribe('feed.>', { callback: ring });
-    signal.addEventListener('abort', ring);
+    const reader = { position: from };
+    const tail = await this.join(reader);
     try {
       while (!signal.aborted) {
-        bell.reset();
-        const { messages } = await readJournal(this.bus, { from: position + 1, filter: 'log.>', batch: maxBatch });
-        const last = messages.at(-1);
+        const kept = tail.after(reader, maxBatch);
+        const batch = kept ?? (await this.read(reader.position, maxBatch));
+        const last = batch.at(-1);
         if (last) {
-          position = last.streamSequence;
-          yield messages.map(decoded);
-        } else {
-          await bell.wait(LOOK_AGAIN_MS);
-        }
+          // Only now: what is handed out is kept until it has been worked off.
+          yield batch;
+          reader.position = last.streamSequence;
+        } else if (kept) await tail.wait(reader, signal);
+        else await sleep(STALE_MS);
       }
     } finally {
-      signal.removeEventListener('abort', ring);
-      feed.unsubscribe();
+      await tail.leave(reader);
     }
   }
 
@@ -82,12 +55,23 @@ export class JournalFollower {
     );
     return { first: state.first_seq, last: state.last_seq, created };
   }
-}
 
-function decoded(message: StoredMessage): JournalEntry {
-  try {
-    return { ...message, commit: decodeCommit(message.raw) };
-  } catch (error) {
-    return { ...message, problem: error instanceof Error ? error.message : String(error) };
+  /** Joins the tail that is there; opens one where there is none, or it is over. */
+  private async join(reader: Reader): Promise<JournalTail> {
+    for (;;) {
+      const known = (this.tail ??= this.bounds().then(({ last }) => new JournalTail(this.bus, last)));
+      try {
+        const tail = await known;
+        if (tail.join(reader)) return tail;
+      } catch (error) {
+        if (this.tail === known) this.tail = undefined;
+        throw error;
+      }
+      if (this.tail === known) this.tail = undefined;
+    }
+  }
+
+  private async read(position: number, batch: number): Promise<JournalEntry[]> {
+    return (await readJournal(this.bus, { from: position + 1, batch })).messages.map(toEntry);
   }
 }

@@ -12,8 +12,8 @@ export interface StoredMessage {
 export interface ReadOptions {
   /** The first stream sequence to look at. */
   readonly from: number;
-  /** A subject of one session, or a wildcard. */
-  readonly filter: string;
+  /** A subject of one session; default: all. */
+  readonly filter?: string;
   /** Messages at most. */
   readonly batch: number;
 }
@@ -28,7 +28,7 @@ const MAX_BYTES = 8 * 1024 * 1024;
  */
 export function readJournal(
   bus: Bus,
-  { from, filter, batch }: ReadOptions,
+  { from, filter = '>', batch }: ReadOptions,
 ): Promise<{ messages: StoredMessage[]; pending: number }> {
   const messages: StoredMessage[] = [];
   const inbox = createInbox();

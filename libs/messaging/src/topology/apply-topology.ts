@@ -12,8 +12,10 @@ export class TopologyDriftError extends Error {
 
 type Config = Readonly<Record<string, unknown>>;
 
+/** The server takes it when a stream is created, and refuses to change it. */
+const AT_CREATION = 'persist_mode';
 /** How large and how safe the streams are is the operator's choice, and no drift. */
-const SIZING: ReadonlySet<string> = new Set(['num_replicas', 'max_bytes', 'max_age']);
+const SIZING: ReadonlySet<string> = new Set(['num_replicas', 'max_bytes', 'max_age', AT_CREATION]);
 
 /** Creates what is missing and updates what differs. Idempotent; safe when several processes do it at once. */
 export async function applyTopology(bus: Bus, options: TopologyOptions = {}): Promise<void> {
@@ -52,9 +54,13 @@ export async function checkTopology(bus: Bus, options: TopologyOptions = {}): Pr
 
 async function applyStream(bus: Bus, wanted: Config & { name: string }): Promise<void> {
   const found = await streamConfig(bus, wanted.name);
-  if (!found) await bus.api(`STREAM.CREATE.${wanted.name}`, wanted);
-  else if (differences(wanted.name, wanted, found).length > 0)
-    await bus.api(`STREAM.UPDATE.${wanted.name}`, { ...found, ...wanted });
+  if (!found) {
+    await bus.api(`STREAM.CREATE.${wanted.name}`, wanted);
+    return;
+  }
+  const config = { ...wanted, [AT_CREATION]: found[AT_CREATION] };
+  if (differences(wanted.name, config, found).length > 0)
+    await bus.api(`STREAM.UPDATE.${wanted.name}`, { ...found, ...config });
 }
 
 async function streamConfig(bus: Bus, name: string): Promise<Config | undefined> {

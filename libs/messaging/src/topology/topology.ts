@@ -76,6 +76,9 @@ export function topologyOf(options: TopologyOptions = {}): Topology {
         max_bytes: eventsMaxBytes,
         max_age: eventsMaxAgeDays * DAY_MS * NANOSECONDS,
         allow_direct: true,
+        // What a crash of the server takes from its end is unfolded again from the journal, each event where it was. The
+        // server has this for one copy alone, and only from the stream's creation on.
+        ...(replicas === 1 ? { persist_mode: 'async' } : {}),
       },
       {
         ...base,

@@ -10,7 +10,7 @@ export interface InfraOptions {
   readonly natsAccounts?: number;
   /** More lines for the block `jetstream` of the configuration of NATS, such as `sync_interval: always`. Default: none. */
   readonly jetStreamConfig?: readonly string[];
-  /** More environment for an embedded nats-server, such as `GOMAXPROCS`. */
+  /** More environment for an embedded nats-server. Default: `GOMAXPROCS`, half of the cores. */
   readonly natsEnv?: Readonly<Record<string, string>>;
   /** More flags for Postgres, such as `-c fsync=off`. Default: none, so that `fsync` stays on. */
   readonly postgresFlags?: readonly string[];

@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { chooseOrigin, type ChosenOrigin } from './choose-origin.js';
 import { startNatsContainer, startPostgresContainer } from './containers.js';
@@ -114,10 +115,15 @@ async function startEmbeddedNats(host: EmbeddedHost, options: InfraOptions): Pro
     program: program.path,
     folder,
     accounts: options.natsAccounts ?? 0,
-    env: { PATH: '/usr/bin:/bin', ...options.natsEnv },
+    env: { PATH: '/usr/bin:/bin', GOMAXPROCS: String(natsThreads(availableParallelism())), ...options.natsEnv },
     ...(options.jetStreamConfig ? { jetStream: options.jetStreamConfig } : {}),
     reaper: host.reaper,
   });
+}
+
+/** Half of the cores: the other half is for those whom it serves. On two cores one thread does the same with less CPU. */
+function natsThreads(cores: number): number {
+  return Math.max(1, Math.floor(cores / 2));
 }
 
 function startEmbeddedPostgres(host: EmbeddedHost, options: InfraOptions): Promise<StartedServer> {

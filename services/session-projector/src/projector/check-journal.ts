@@ -1,4 +1,4 @@
-import { ProjectorStoppedError } from './projector-stopped-error.js';
+import { ProjectorStoppedError } from '../projector-stopped-error.js';
 
 /** What SQL says about the journal that it was projected from. */
 export interface Position {

@@ -1,4 +1,4 @@
-import type { ProjectorStoppedError } from './projector-stopped-error.js';
+import type { RunState } from '../run-until-stopped.js';
 
 /** What the projector is doing, for readiness and for people. */
 export type ProjectorState =
@@ -6,11 +6,7 @@ export type ProjectorState =
   /** Another replica projects. */
   | { readonly status: 'standby' }
   | { readonly status: 'projecting'; readonly streamSequence: number }
-  /** PostgreSQL or NATS is away: it tries again. */
-  | { readonly status: 'waiting'; readonly error: Error }
-  /** It does not go on by itself. */
-  | { readonly status: 'stopped'; readonly error: ProjectorStoppedError }
-  | { readonly status: 'ended' };
+  | RunState;
 
 /** Counted since the start of this process. */
 export interface ProjectorCounts {

@@ -6,10 +6,11 @@ import { checkJournal, type Position } from './check-journal.js';
 import { openPosition, tryLead } from './position.repository.js';
 import { projectBatch, type BatchResult } from './project-batch.js';
 import type { ProjectorCounts, ProjectorState } from './projector-state.js';
-import { ProjectorStoppedError } from './projector-stopped-error.js';
+import { ProjectorStoppedError } from '../projector-stopped-error.js';
+import { runUntilStopped } from '../run-until-stopped.js';
 
 /** Commits in one transaction. */
-const MAX_BATCH = 500;
+const MAX_BATCH = 150;
 const STANDBY_MS = 1_000;
 const JOURNAL_CHECK_MS = 5_000;
 /** A frozen PostgreSQL: the connection is given up, and the transaction with it. */
@@ -54,21 +55,15 @@ export class Projector {
   }
 
   /** Runs until the signal aborts, or until it must stop for good. Never rejects. */
-  async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        await this.prepare();
-        await this.takePart(signal);
-      } catch (error) {
-        if (error instanceof ProjectorStoppedError) {
-          this.become({ status: 'stopped', error });
-          return;
-        }
-        this.become({ status: 'waiting', error: error instanceof Error ? error : new Error(String(error)) });
-        await this.backoff.pause(signal);
-      }
-    }
-    this.become({ status: 'ended' });
+  run(signal: AbortSignal): Promise<void> {
+    const work = async () => {
+      await this.prepare();
+      await this.takePart(signal);
+    };
+    const become = (state: ProjectorState) => {
+      this.become(state);
+    };
+    return runUntilStopped(work, { signal, backoff: this.backoff, become });
   }
 
   private async prepare(): Promise<void> {

@@ -1,9 +1,9 @@
-import type { PublicEvent } from './unfold.js';
+import type { PublicEvent } from '@jetloop/messaging';
 
-const MOST_EVENTS = 256;
+const MOST_EVENTS = 1_000;
 const MOST_BYTES = 4 * 1024 * 1024;
 
-/** Cuts events into pieces that may be in flight together: at most 256 events and, from the second event on, 4 MiB. */
+/** Cuts events into pieces that may be in flight together: at most 1,000 events and, from the second event on, 4 MiB. */
 export function* chunks(events: Iterable<PublicEvent>): Generator<PublicEvent[]> {
   let chunk: PublicEvent[] = [];
   let bytes = 0;

@@ -1,26 +1,12 @@
 import { parseSessionSubject, toCloudEvents } from '@jetloop/contracts';
-import type { JournalEntry } from '@jetloop/messaging';
+import type { JournalEntry, JournalPosition, PublicEvent } from '@jetloop/messaging';
 import { eventSubject } from './event-subject.js';
 
-/** Where a public event comes from: the commit's place in the journal, and the event's place in the commit. */
-export interface JournalPlace {
-  readonly streamSequence: number;
-  readonly index: number;
-}
-
-/** A message of EVENTS to be. */
-export interface PublicEvent {
-  readonly subject: string;
-  readonly body: Uint8Array;
-  readonly journal: `${number}.${number}`;
-  readonly place: JournalPlace;
-}
-
 /** Before everything in the journal. */
-export const JOURNAL_START: JournalPlace = { streamSequence: 0, index: -1 };
+export const JOURNAL_START: JournalPosition = { streamSequence: 0, index: -1 };
 
 /** Whether `a` comes after `b` in the public stream. */
-export function isAfter(a: JournalPlace, b: JournalPlace): boolean {
+export function isAfter(a: JournalPosition, b: JournalPosition): boolean {
   return a.streamSequence === b.streamSequence ? a.index > b.index : a.streamSequence > b.streamSequence;
 }
 
@@ -39,8 +25,7 @@ export function* unfold(entries: readonly JournalEntry[]): Generator<PublicEvent
       yield {
         subject: eventSubject(commit.tenant, commit.session, type),
         body: Buffer.from(JSON.stringify(event)),
-        journal: `${streamSequence}.${index}`,
-        place: { streamSequence, index },
+        journal: { streamSequence, index },
       };
     }
   }

@@ -10,10 +10,10 @@ describe('unfold', () => {
     const journal = scriptedSession();
     const events = [...unfold(journal.entries)];
     expect(events.slice(0, 4).map(({ subject, journal: place }) => [subject, place])).toEqual([
-      ['evt.acme.s1.session.created', '1.0'],
-      ['evt.acme.s1.message.queued', '2.0'],
-      ['evt.acme.s1.turn.start', '2.1'],
-      ['evt.acme.s1.user.message', '3.0'],
+      ['evt.acme.s1.session.created', { streamSequence: 1, index: 0 }],
+      ['evt.acme.s1.message.queued', { streamSequence: 2, index: 0 }],
+      ['evt.acme.s1.turn.start', { streamSequence: 2, index: 1 }],
+      ['evt.acme.s1.user.message', { streamSequence: 3, index: 0 }],
     ]);
     const bodies = events.map(({ body }): unknown => JSON.parse(Buffer.from(body).toString()));
     const expected = journal.entries.flatMap((entry) => ('commit' in entry ? toCloudEvents(entry.commit) : []));
@@ -25,7 +25,7 @@ describe('unfold', () => {
     journal.poison('no JSON');
     journal.commit([created], { subject: 'log.globex.s1' });
     journal.commit([created]);
-    expect([...unfold(journal.entries)].map(({ journal: place }) => place)).toEqual(['3.0']);
+    expect([...unfold(journal.entries)].map(({ journal: place }) => place)).toEqual([{ streamSequence: 3, index: 0 }]);
   });
 
   it('needs at most 512 bytes more than the commit, which is what the journal keeps free', () => {
@@ -38,7 +38,8 @@ describe('unfold', () => {
     const id = 'x'.repeat(64);
     const entry = journal.commit([longest], { tenant: id, session: id, turn: 1 });
     const [event] = unfold([{ ...entry, streamSequence: 99_999_999_999 }]);
-    const headers = `NATS/1.0\r\nJetloop-Journal: ${event!.journal}\r\nNats-Expected-Last-Sequence: 99999999999\r\n\r\n`;
+    const { streamSequence, index } = event!.journal;
+    const headers = `NATS/1.0\r\nJetloop-Journal: ${streamSequence}.${index}\r\nNats-Expected-Last-Sequence: 99999999999\r\n\r\n`;
     expect(event!.body.length + headers.length - entry.raw.length).toBeLessThanOrEqual(512);
   });
 });
@@ -66,14 +67,13 @@ describe('chunks', () => {
   const event = (bytes: number) => ({
     subject: 's',
     body: new Uint8Array(bytes),
-    journal: '1.0' as const,
-    place: { streamSequence: 1, index: 0 },
+    journal: { streamSequence: 1, index: 0 },
   });
 
-  it('holds at most 256 events and 4 MiB, and one event of any size', () => {
+  it('holds at most 1,000 events and 4 MiB, and one event of any size', () => {
     const mebibyte = 1024 * 1024;
     const lengths = (sizes: number[]) => [...chunks(sizes.map(event))].map((chunk) => chunk.length);
-    expect(lengths(Array.from({ length: 600 }, () => 10))).toEqual([256, 256, 88]);
+    expect(lengths(Array.from({ length: 2_500 }, () => 10))).toEqual([1_000, 1_000, 500]);
     expect(lengths([3 * mebibyte, 2 * mebibyte, mebibyte, 9 * mebibyte, 1])).toEqual([1, 2, 1, 1]);
     expect(lengths([])).toEqual([]);
   });

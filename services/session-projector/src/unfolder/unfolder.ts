@@ -1,29 +1,30 @@
-import { LostRaceError, type EventsStream, type JournalFollower } from '@jetloop/messaging';
+import {
+  LostRaceError,
+  type EventsStream,
+  type JournalFollower,
+  type JournalPosition,
+  type PublicEvent,
+} from '@jetloop/messaging';
 import { Backoff, pauseFor } from '../backoff.js';
-import { ProjectorStoppedError } from '../projector/projector-stopped-error.js';
+import { ProjectorStoppedError } from '../projector-stopped-error.js';
+import { runUntilStopped, type RunState } from '../run-until-stopped.js';
 import { chunks } from './chunks.js';
-import { isAfter, JOURNAL_START, unfold, type JournalPlace, type PublicEvent } from './unfold.js';
+import { isAfter, JOURNAL_START, unfold } from './unfold.js';
 
 /** Commits unfolded at a time. */
 const MAX_BATCH = 500;
-/** Another unfolder is at work: it is left alone for this long, and up to twice this long. */
+/** Another unfolder is at work: after this long, and up to twice this long, it must have got on. */
 const YIELD_MS = 250;
 
 export type EventsSink = Pick<EventsStream, 'last' | 'publish'>;
 export type UnfolderSource = Pick<JournalFollower, 'follow' | 'bounds'>;
 
-export type UnfolderState =
-  | { readonly status: 'starting' }
-  | { readonly status: 'unfolding' }
-  /** NATS is away, or EVENTS is full: it tries again. */
-  | { readonly status: 'waiting'; readonly error: Error }
-  | { readonly status: 'stopped'; readonly error: ProjectorStoppedError }
-  | { readonly status: 'ended' };
+export type UnfolderState = { readonly status: 'starting' } | { readonly status: 'unfolding' } | RunState;
 
 /** Where the public stream stands. */
 interface Place {
   readonly sequence: number;
-  readonly journal: JournalPlace;
+  readonly journal: JournalPosition;
 }
 
 /**
@@ -45,22 +46,14 @@ export class Unfolder {
   }
 
   /** Runs until the signal aborts, or until it must stop for good. Never rejects. */
-  async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        await this.follow(signal);
-      } catch (error) {
-        if (error instanceof ProjectorStoppedError) {
-          this.become({ status: 'stopped', error });
-          return;
-        }
-        this.become({ status: 'waiting', error: error instanceof Error ? error : new Error(String(error)) });
-        await this.backoff.pause(signal);
-      }
-    }
-    this.become({ status: 'ended' });
+  run(signal: AbortSignal): Promise<void> {
+    const become = (state: UnfolderState) => {
+      this.become(state);
+    };
+    return runUntilStopped(() => this.follow(signal), { signal, backoff: this.backoff, become });
   }
 
+  /** Unfolds until the signal aborts, or until the stream no longer ends where it was left. */
   private async follow(signal: AbortSignal): Promise<void> {
     let place = await this.place();
     const { last } = await this.journal.bounds();
@@ -68,31 +61,36 @@ export class Unfolder {
     this.become({ status: 'unfolding' });
     // The commit that was unfolded last comes again: some of its events may be missing.
     const from = Math.max(0, place.journal.streamSequence - 1);
-    for await (const entries of this.journal.follow(from, { maxBatch: MAX_BATCH, signal })) {
-      place = await this.publish([...unfold(entries)], place, signal);
-      this.backoff.reset();
-      if (signal.aborted) return;
+    try {
+      for await (const entries of this.journal.follow(from, { maxBatch: MAX_BATCH, signal })) {
+        place = await this.publish([...unfold(entries)], place);
+        this.backoff.reset();
+        if (signal.aborted) return;
+      }
+    } catch (error) {
+      if (!(error instanceof LostRaceError)) throw error;
+      await this.standBy(signal);
     }
   }
 
   /** Publishes what the stream lacks of these events. */
-  private async publish(events: readonly PublicEvent[], from: Place, signal: AbortSignal): Promise<Place> {
-    let place = from;
-    while (!signal.aborted) {
-      try {
-        const { journal } = place;
-        for (const chunk of chunks(events.filter((event) => isAfter(event.place, journal)))) {
-          const sequence = await this.stream.publish(chunk, place.sequence);
-          place = { sequence, journal: chunk.at(-1)?.place ?? place.journal };
-        }
-        return place;
-      } catch (error) {
-        if (!(error instanceof LostRaceError)) throw error;
-        await pauseFor(YIELD_MS * (1 + Math.random()), signal);
-        place = await this.place();
-      }
+  private async publish(events: readonly PublicEvent[], { sequence, journal }: Place): Promise<Place> {
+    let place = { sequence, journal };
+    for (const chunk of chunks(events.filter((event) => isAfter(event.journal, journal)))) {
+      const last = await this.stream.publish(chunk, place.sequence);
+      place = { sequence: last, journal: chunk.at(-1)?.journal ?? place.journal };
     }
     return place;
+  }
+
+  /** Leaves the stream to the other unfolder for as long as that one gets on. */
+  private async standBy(signal: AbortSignal): Promise<void> {
+    for (let seen = -1; !signal.aborted;) {
+      await pauseFor(YIELD_MS * (1 + Math.random()), signal);
+      const { sequence } = await this.stream.last();
+      if (sequence === seen) return;
+      seen = sequence;
+    }
   }
 
   private async place(): Promise<Place> {
@@ -102,8 +100,9 @@ export class Unfolder {
   }
 
   private become(state: UnfolderState): void {
+    const isSame = state.status === 'unfolding' && this.current.status === 'unfolding';
     this.current = state;
-    this.changed(state);
+    if (!isSame) this.changed(state);
   }
 }
 

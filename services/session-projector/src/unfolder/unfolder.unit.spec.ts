@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { LostRaceError, type PublicEvent } from '@jetloop/messaging';
+import { LostRaceError, type JournalPosition, type PublicEvent } from '@jetloop/messaging';
 import { JournalScript, created, scriptedSession } from '../fixtures/journal-script.fixture.spec.js';
 import { unfold } from './unfold.js';
 import { Unfolder, type EventsSink, type UnfolderState } from './unfolder.js';
@@ -19,8 +19,9 @@ class MemoryEvents implements EventsSink {
   }
 
   async publish(events: readonly PublicEvent[], expectedLast: number): Promise<number> {
-    for (const [offset, { journal }] of events.entries()) {
+    for (const [offset, event] of events.entries()) {
       await Promise.resolve();
+      const journal = textOf(event.journal);
       this.beforeStore(journal);
       if (this.stored.length !== expectedLast + offset) throw new LostRaceError('wrong last sequence');
       this.stored.push(journal);
@@ -29,7 +30,9 @@ class MemoryEvents implements EventsSink {
   }
 }
 
-const placesOf = (journal: JournalScript): string[] => [...unfold(journal.entries)].map((event) => event.journal);
+const textOf = ({ streamSequence, index }: JournalPosition): string => `${streamSequence}.${index}`;
+const placesOf = (journal: JournalScript): string[] =>
+  [...unfold(journal.entries)].map((event) => textOf(event.journal));
 
 async function until(isTrue: () => boolean): Promise<void> {
   for (let tries = 0; tries < 500 && !isTrue(); tries += 1) await new Promise((resolve) => setTimeout(resolve, 10));
@@ -96,6 +99,19 @@ describe('Unfolder', () => {
     await until(() => events.stored.length === places.length);
     await stop();
     expect(events.stored).toEqual(places);
+    expect(states.map(({ status }) => status)).toEqual(['unfolding', 'ended']);
+  });
+
+  it('goes on from where the stream ends when a crash of the server took its last messages', async () => {
+    const journal = scriptedSession();
+    const events = new MemoryEvents();
+    const { stop, states } = start(journal, events);
+    await until(() => events.stored.length === 23);
+    events.stored.length = 10;
+    journal.commit([{ type: 'note', data: 1 }]);
+    await until(() => events.stored.length === 24);
+    await stop();
+    expect(events.stored).toEqual(placesOf(journal));
     expect(states.map(({ status }) => status)).toEqual(['unfolding', 'ended']);
   });
 
