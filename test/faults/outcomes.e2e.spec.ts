@@ -87,9 +87,12 @@ describe('the answer to a command', () => {
       { code: 'invalid', message: expect.stringContaining('at least one') },
     ]);
     expect(await send(randomUUID(), create('talks', { workspace: '/etc' }))).toMatchObject([{ code: 'invalid' }]);
-    const deadline = { agent: system.agent('talks', { deadlines: { turn: 1_000 } }) };
-    expect(await send(randomUUID(), create('talks', deadline))).toMatchObject([
-      { code: 'invalid', message: expect.stringContaining('deadlines.turn') },
+    expect(await send(id, { kind: 'set-mode', mode: 'plan' })).toMatchObject([
+      { code: 'invalid', message: expect.stringContaining('expected one of its modes') },
+    ]);
+    const beyond = { kind: 'fork', from: { session: id, sequence: 9_999 } };
+    expect(await send(randomUUID(), beyond)).toMatchObject([
+      { code: 'invalid', message: expect.stringContaining('expected one of them') },
     ]);
   });
 

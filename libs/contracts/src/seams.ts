@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { inputContentSchema, contentBlockSchema, inputBlockSchema, sourceSchema } from './content.js';
 import { jsonSchema } from './json.js';
+import { usageSchema } from './model.js';
 
 /** The interception seams, in the order in which a turn meets them (spec 3.1). */
 export const seams = [
@@ -18,6 +19,13 @@ export type Seam = z.infer<typeof seamSchema>;
 const argumentsSchema = z.record(z.string(), jsonSchema);
 const toolFactsSchema = z.object({ readonly: z.boolean(), idempotent: z.boolean() });
 
+/** What a child session used: tokens by bucket, USD (null: a price is unknown). */
+export const childUseSchema = z.object({
+  session: z.string(),
+  usage: usageSchema.nullable(),
+  cost: z.number().nullable(),
+});
+
 /** What a call came to, before any policy saw it. */
 export const settledResultSchema = z.object({
   content: z.array(contentBlockSchema),
@@ -25,6 +33,8 @@ export const settledResultSchema = z.object({
   isError: z.boolean(),
   error: z.object({ name: z.string(), code: z.string().optional() }).optional(),
   durationMs: z.number(),
+  /** `spawn_agent`: what the child used, its own children included. */
+  child: childUseSchema.optional(),
 });
 export type SettledResult = z.infer<typeof settledResultSchema>;
 

@@ -1,11 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseCommit, type Commit, type DerivedMessage } from '@jetloop/contracts';
+import { parseCommit, seams, type Commit, type DerivedMessage, type Seam, type SeamDecision } from '@jetloop/contracts';
 import fc from 'fast-check';
-import { decide, type SessionCommand } from './decide.js';
-import { deriveMessages } from './derive-messages.js';
-import { applyCommit } from './evolve.js';
-import { failureReply } from './failure-reply.js';
-import { awaitedWork, outstanding } from './outstanding.js';
+import { decide, type SessionCommand } from './decide/decide.js';
+import { deriveMessages } from './messages/derive-messages.js';
+import { applyCommit } from './evolve/evolve.js';
+import { failureReply } from './answers/failure-reply.js';
+import { awaitedWork } from './work/awaited-work.js';
+import { outstanding } from './work/outstanding.js';
 import { envelope, SessionDriver } from './session-driver.fixture.spec.js';
 import type { SessionState } from './state.js';
 
@@ -15,8 +16,11 @@ type Action =
   | { do: 'cancel' | 'close' }
   | { do: 'steer' | 'inject'; text: string }
   | { do: 'approval'; approve: boolean }
-  | { do: 'timer' }
+  | { do: 'timer' | 'resume' | 'policies-change' | 'child' }
   | { do: 'answer'; pick: number; text: string; calls: string[]; cut: boolean; fails: boolean };
+
+/** One time in six. */
+const rarely = fc.nat(5).map((n) => n === 0);
 
 const action: fc.Arbitrary<Action> = fc.oneof(
   {
@@ -28,18 +32,25 @@ const action: fc.Arbitrary<Action> = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('cancel' as const) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('timer' as const) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constantFrom('timer' as const, 'resume' as const, 'policies-change' as const, 'child' as const),
+    }),
+  },
   { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('steer' as const, 'inject' as const), text: fc.string() }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('approval' as const), approve: fc.boolean() }) },
   {
-    weight: 10,
+    weight: 30,
     arbitrary: fc.record({
       do: fc.constant('answer' as const),
       pick: fc.nat(5),
       text: fc.string({ unit: 'grapheme' }),
-      calls: fc.array(fc.constantFrom('bash', 'read_file', 'nonsense'), { maxLength: 4 }),
-      cut: fc.boolean(),
-      fails: fc.boolean(),
+      calls: fc.array(fc.constantFrom('bash', 'read_file', 'nonsense', 'todo_write', 'ask_user', 'spawn_agent'), {
+        maxLength: 4,
+      }),
+      cut: rarely,
+      fails: rarely,
     }),
   },
 );
@@ -64,42 +75,92 @@ function play(session: SessionDriver, step: Action): void {
       session.later(3_000);
       for (const work of session.outstanding()) if (work.kind === 'timer') session.timer(work.name);
       return;
+    case 'resume':
+      session.resume();
+      return;
+    case 'policies-change':
+      session.policyVersion += 'x';
+      return;
+    case 'child':
+      session.childEnds('from the child');
+      return;
     case 'answer':
       answer(session, step);
   }
 }
 
+const controlArguments: Record<string, string> = {
+  todo_write: '{"items":[{"text":"a","status":"done"}]}',
+  ask_user: '{"question":"which?"}',
+  spawn_agent: '{"agent":"other","prompt":"do it"}',
+};
+
 function answer(session: SessionDriver, { pick, text, calls, cut, fails }: Extract<Action, { do: 'answer' }>): void {
-  const awaited = session.awaited();
+  const awaited = [...session.awaited(), ...(session.asked ? [session.asked] : [])];
   const work = awaited[pick % Math.max(1, awaited.length)];
   if (!work) return;
   const { what } = work.command;
-  if (what === 'list') session.toolsAre('bash', 'read_file');
-  else if (what === 'llm' && fails) session.modelFails('server_error', text);
-  else if (what === 'llm') {
-    session.modelSays({
-      text,
-      calls: calls.map((name) => ({ name, arguments: fails ? '{' : '{}' })),
-      ...(cut ? { finishReason: 'max-tokens' as const } : {}),
-    });
-  } else if (what.startsWith('tool.')) session.toolReturns(Number(what.slice(5)), text, fails);
+  if (what === 'list') session.toolsAre('bash', 'read_file', 'todo_write', 'ask_user', 'spawn_agent');
+  else if (work.kind === 'llm' && fails) session.modelFails(cut ? 'context_overflow' : 'server_error', text, what);
+  else if (work.kind === 'llm') {
+    session.modelSays(
+      {
+        text,
+        calls: what === 'compact' ? [] : calls.map((name) => ({ name, arguments: controlArguments[name] ?? '{}' })),
+        ...(cut ? { finishReason: 'max-tokens' as const } : {}),
+      },
+      what,
+    );
+  } else if (work.kind === 'tool') session.toolReturns(Number(what.slice(5)), text, fails);
+  else if (work.kind !== 'hook') return;
   else if (fails) session.policyFails(what, text);
-  else if (cut) session.policyAnswers(what, { decision: 'deny', policy: 'p', reason: text || 'no' });
-  else if (text.length % 3 === 0 && what.startsWith('hook.pre-tool'))
-    session.policyAnswers(what, { decision: 'ask', policy: 'p', policies: [], context: [] });
-  else session.policyAnswers(what, { decision: 'allow', policies: [], context: [] });
+  else session.policyAnswers(what, policyAnswer(work.command.subject.seam, text, cut));
+}
+
+const said = (text: string) => [{ policy: 'p', content: [{ type: 'text' as const, text: text || 'note' }] }];
+
+/** One of the decisions of a seam. */
+function policyAnswer(seam: Seam, text: string, strict: boolean): SeamDecision {
+  const policy = 'p';
+  const context = text.length % 2 === 0 ? [] : said(text);
+  switch (seam) {
+    case 'session-start':
+      return { decision: 'none', context };
+    case 'prompt-submit':
+      return strict
+        ? { decision: 'block', policy, reason: text || 'no' }
+        : { decision: 'allow', policies: [], context };
+    case 'pre-step':
+      return strict ? { decision: 'compact', policy, context } : { decision: 'none', context };
+    case 'pre-tool':
+      if (strict) return { decision: 'deny', policy, reason: text || 'no', context };
+      return text.length % 3 === 0
+        ? { decision: 'ask', policy, policies: [], context }
+        : { decision: 'allow', policies: [], context };
+    case 'post-tool':
+      return strict
+        ? { decision: 'block-result', policy, feedback: text || 'no', context }
+        : { decision: 'accept', policies: [], context };
+    case 'turn-continuation':
+      return strict ? { decision: 'continue', policy, reason: text } : { decision: 'stop', policy };
+    case 'pre-compact':
+      return strict
+        ? { decision: 'block', policy, reason: text || 'no' }
+        : { decision: 'allow', policies: [], context };
+  }
 }
 
 const sessions = fc
   .record({
-    actions: fc.array(action, { minLength: 1, maxLength: 40 }),
-    guarded: fc.boolean(),
-    maxSteps: fc.nat(6),
+    actions: fc.array(action, { minLength: 1, maxLength: 90, size: 'max' }),
+    seams: fc.subarray([...seams]),
+    maxSteps: fc.nat(12),
     closes: fc.boolean(),
   })
-  .map(({ actions, guarded, maxSteps, closes }) => {
-    const session = new SessionDriver().create({ tools: ['*'], limits: { maxSteps } });
-    if (guarded) session.seams.add('prompt-submit').add('pre-tool');
+  .map(({ actions, seams: asked, maxSteps, closes }) => {
+    const session = new SessionDriver();
+    for (const seam of asked) session.seams.add(seam);
+    session.create({ tools: ['*'], limits: { maxSteps }, budgets: { tokens: 1_500 }, deadlines: { turn: 600_000 } });
     for (const [index, step] of actions.entries()) play(session, closes && index === 20 ? { do: 'close' } : step);
     return session;
   });
@@ -127,7 +188,7 @@ describe('a log', () => {
         session.log.forEach((commit, index) => {
           here = applyCommit(here, commit);
           const there = replay(copy.slice(0, index + 1));
-          const context = { now: session.now, seams: session.seams };
+          const context = { now: session.now, seams: session.seams, policyVersion: session.policyVersion };
           expect(there).toEqual(here);
           const replies = awaitedWork(here).map((work): SessionCommand => ({
             from: 'worker',
@@ -180,6 +241,32 @@ describe('a log', () => {
         if (!open) expect(approvals('approval.decided').sort()).toEqual(approvals('approval.requested').sort());
         const closed = events.findIndex(({ type }) => type === 'session.closed');
         if (closed >= 0) expect(closed).toBe(events.length - 1);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('never waits for nothing: an open turn has work, a question or a child whose answer moves it on', () => {
+    fc.assert(
+      fc.property(sessions, (session) => {
+        const { turn } = session.state ?? {};
+        if (!turn) return;
+        const moves = session
+          .outstanding()
+          .filter((work) => work.kind !== 'timer' || !work.name.startsWith('deadline-'));
+        expect({ log: session.types().slice(-6), moves: moves.length > 0 }).toMatchObject({ moves: true });
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('ends every compaction that it starts', () => {
+    fc.assert(
+      fc.property(sessions, (session) => {
+        const count = (type: string) => session.data(type).length;
+        const running = session.state?.turn?.compaction?.stage === 'running' ? 1 : 0;
+        expect(count('compaction.start') - count('compaction.end')).toBe(running);
+        expect(count('compaction.summary')).toBeLessThanOrEqual(count('compaction.end'));
       }),
       { numRuns: 300 },
     );

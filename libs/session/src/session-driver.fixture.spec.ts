@@ -7,11 +7,14 @@ import {
   type LlmReply,
   type Outcome,
   type Seam,
-  type ToolReply,
+  type Reply,
 } from '@jetloop/contracts';
-import { decide, type Decision, type SessionCommand } from './decide.js';
-import { applyCommit, openCalls } from './evolve.js';
-import { awaitedWork, outstanding, workKey, type AwaitedWork, type Work } from './outstanding.js';
+import { decide, type Decision, type SessionCommand } from './decide/decide.js';
+import { applyCommit } from './evolve/evolve.js';
+import { openCalls } from './evolve/in-turn.js';
+import { awaitedWork } from './work/awaited-work.js';
+import { outstanding } from './work/outstanding.js';
+import { workKey, type AwaitedWork, type Work } from './work/work.js';
 import type { SessionState } from './state.js';
 
 export const envelope = { tenant: 'acme', session: 's1', actor: 'ada' };
@@ -29,8 +32,11 @@ type ModelAnswer = Partial<Extract<LlmReply['result'], { status: 'ok' }>> & {
 export class SessionDriver {
   readonly log: Commit[] = [];
   readonly seams = new Set<Seam>();
+  policyVersion = 'v1';
   /** Ids of work that became outstanding a second time: the receivers' duplicate window would swallow it. */
   readonly resent: string[] = [];
+  /** The last question that a result travelled in. */
+  asked: AwaitedWork | undefined;
   private readonly sent = new Set<string>();
   state: SessionState | undefined;
   private clock = Date.parse('2026-01-01T00:00:00.000Z');
@@ -53,7 +59,7 @@ export class SessionDriver {
     this.clock += milliseconds;
   }
 
-  caller(command: Exclude<CallerCommand, { kind: 'create' }>): Outcome | undefined {
+  caller(command: Exclude<CallerCommand, { kind: 'create' | 'fork' }>): Outcome | undefined {
     const decision = this.decide({ from: 'caller', command });
     return 'outcome' in decision ? decision.outcome : undefined;
   }
@@ -68,6 +74,25 @@ export class SessionDriver {
       content: [{ type: 'text', text }],
       whenBusy: 'queue',
       ...more,
+    });
+  }
+
+  resume(): Outcome | undefined {
+    return this.caller({ kind: 'resume', commandId: this.id(), actor: 'ada' });
+  }
+
+  /** The end of a child session that is awaited. */
+  childEnds(text: string, outcome = 'completed'): Decision | undefined {
+    const child = this.outstanding().find((work) => work.kind === 'child' && work.command.kind === 'create');
+    if (child?.kind !== 'child' || child.command.kind !== 'create') return undefined;
+    return this.reply({
+      commandId: child.session,
+      kind: 'child',
+      callId: child.command.parent?.callId ?? '',
+      outcome,
+      content: [{ type: 'text', text }],
+      usage: { input: 7, cacheRead: 0, cacheWrite: 0, output: 3 },
+      cost: 0,
     });
   }
 
@@ -113,21 +138,27 @@ export class SessionDriver {
     return this.state ? awaitedWork(this.state) : [];
   }
 
-  /** The awaited work for `what`. */
+  /** The awaited work for `what`, or the question about a result that is in no event yet. */
   work(what: string): AwaitedWork {
-    const found = this.awaited().find((work) => work.command.what === what);
+    const found = [...this.awaited(), ...(this.asked ? [this.asked] : [])].find((work) => work.command.what === what);
     if (!found) throw new Error(`${what} is not awaited, but ${this.outstandingNames().join(', ') || 'nothing'}`);
     return found;
   }
 
   outstandingNames(): string[] {
     return this.outstanding().map((work) =>
-      'command' in work ? work.command.what : work.kind === 'timer' ? work.name : work.kind,
+      work.kind === 'timer'
+        ? work.name
+        : work.kind === 'child'
+          ? `${work.kind} ${work.command.kind}`
+          : 'command' in work
+            ? work.command.what
+            : work.kind,
     );
   }
 
-  modelSays({ text, calls = [], ...more }: ModelAnswer): Decision {
-    const { command } = this.work('llm');
+  modelSays({ text, calls = [], ...more }: ModelAnswer, what = 'llm'): Decision {
+    const { command } = this.work(what);
     const toolCalls = calls.map((call, n) => ({
       type: 'tool-call' as const,
       id: call.id ?? `${command.turn}-${command.step}-${n}`,
@@ -147,8 +178,8 @@ export class SessionDriver {
     return this.reply({ commandId: command.commandId, kind: 'llm', result });
   }
 
-  modelFails(code: 'server_error' | 'aborted', message: string): Decision {
-    const { command } = this.work('llm');
+  modelFails(code: 'server_error' | 'aborted' | 'context_overflow', message: string, what = 'llm'): Decision {
+    const { command } = this.work(what);
     const error = { code, message, retryable: false };
     return this.reply({
       commandId: command.commandId,
@@ -207,13 +238,19 @@ export class SessionDriver {
     );
   }
 
-  reply(reply: LlmReply | ToolReply | HookReply): Decision {
-    return this.decide({ from: 'worker', commandId: `${reply.commandId}:reply`, reply });
+  reply(reply: Reply): Decision {
+    const decision = this.decide({ from: 'worker', commandId: `${reply.commandId}:reply`, reply });
+    if (decision.kind === 'asks') this.asked = decision.work;
+    return decision;
   }
 
   decide(command: SessionCommand): Decision {
     this.later(1);
-    const decision = decide(this.state, command, envelope, { now: this.now, seams: this.seams });
+    const decision = decide(this.state, command, envelope, {
+      now: this.now,
+      seams: this.seams,
+      policyVersion: this.policyVersion,
+    });
     if (decision.kind === 'commit') {
       const before = new Set(this.outstanding().map(workKey));
       this.log.push(decision.commit);

@@ -7,6 +7,7 @@ import { OutcomePublisher } from './inbox/outcome.publisher.js';
 import { ORCHESTRATOR_OPTIONS, type OrchestratorOptions } from './options.js';
 import { SeamRegistry } from './policy/seam.registry.js';
 import { CommandHandler } from './session/command.handler.js';
+import { ParentReader } from './session/parent.reader.js';
 import { SessionRepository } from './session/session.repository.js';
 import { WorkSender } from './session/work.sender.js';
 
@@ -24,6 +25,7 @@ export class LoopOrchestratorModule {
         CommandResolver,
         InboxGauge,
         OutcomePublisher,
+        ParentReader,
         SeamRegistry,
         SessionRepository,
         WorkSender,

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { contentBlockSchema } from '../content.js';
 import { jsonSchema } from '../json.js';
-import { usageSchema } from '../model.js';
-import { policyContextSchema, seamSchema } from '../seams.js';
+import { childUseSchema, policyContextSchema, seamSchema } from '../seams.js';
 
 const position = { turn: z.number().int(), step: z.number().int(), n: z.number().int(), callId: z.string() };
 
@@ -45,7 +44,7 @@ export const toolEvents = {
     /** Context of post-tool policies, held back until the last result of the step. */
     context: z.array(policyContextSchema).optional(),
     /** `spawn_agent`: what the child used, its own children included. */
-    child: z.object({ session: z.string(), usage: usageSchema.nullable(), cost: z.number().nullable() }).optional(),
+    child: childUseSchema.optional(),
   }),
   'policy.decided': z.object({
     seam: seamSchema,
@@ -54,6 +53,8 @@ export const toolEvents = {
     reason: z.string().optional(),
     callId: z.string().optional(),
     messageId: z.string().optional(),
+    /** An observing policy would have decided so: it changed nothing. */
+    observed: z.boolean().optional(),
   }),
   'approval.requested': z.object({
     approvalId: z.string(),

@@ -2,14 +2,14 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { z } from 'zod';
 import { writeResponse, type PlannedResponse } from './planned-response.js';
 import { dialectOf, replayFixture, type Framing } from './replay-fixture.js';
-import { strictProblem } from './strict/strict-problem.js';
+import { historyProblem } from './strict-history.js';
 
 export interface ReplayOptions extends Framing {
   /** Where the fixtures lie: `<name>.chunks.txt` for streams, `<name>.json` for whole bodies. */
   readonly folder: string;
   /** Bytes a write; default: an event at once. */
   readonly pieces?: number;
-  /** Answer 400 to what a strict provider of the dialect would refuse: see `strict/`. */
+  /** Answer 400 to what a real provider would refuse: orphan, duplicate or misplaced tool results, empty texts. */
   readonly strict?: boolean;
 }
 
@@ -57,7 +57,7 @@ export async function startReplayServer(options: ReplayOptions): Promise<ReplayS
     const path = request.url ?? '/';
     const body: unknown = JSON.parse(await textOf(request));
     requests.push({ path, headers: request.headers, body });
-    const problem = options.strict === true ? strictProblem(dialectOf(path), body) : undefined;
+    const problem = options.strict === true ? historyProblem(body) : undefined;
     const planned = problem === undefined ? await next(path, body) : refusal(400, 'invalid_request_error', problem);
     await writeResponse(response, planned, options.pieces, () => {
       ownCuts.add(response);

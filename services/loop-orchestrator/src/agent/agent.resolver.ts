@@ -50,12 +50,10 @@ export class AgentResolver {
 }
 
 /** Fields of a spec that nothing would come of: refused, because a limit that is ignored is worse than none. */
-function notCarriedOut({ mcpServers, harness, modes, deadlines, sandbox }: AgentSpec): string[] {
+function notCarriedOut({ mcpServers, harness, sandbox }: AgentSpec): string[] {
   return [
     ...(Object.keys(mcpServers).length > 0 ? ['mcpServers'] : []),
     ...(harness ? ['harness'] : []),
-    ...(modes.length > 0 ? ['modes'] : []),
-    ...(deadlines.turn === undefined ? [] : ['deadlines.turn']),
     ...(sandbox === 'none' ? [] : ['sandbox']),
   ];
 }

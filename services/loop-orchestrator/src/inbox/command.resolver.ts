@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { CallerCommand, Outcome, OutcomeCode } from '@jetloop/contracts';
-import type { SessionCommand } from '@jetloop/session';
+import type { ResolvedCreate, SessionCommand } from '@jetloop/session';
 import { AgentResolver, ResolveError } from '../agent/agent.resolver.js';
+import { ParentReader } from '../session/parent.reader.js';
 import { ORCHESTRATOR_OPTIONS, type OrchestratorOptions } from '../options.js';
 import { resolveWorkspace } from '../agent/workspace.js';
 import type { ParsedInbox } from './parse-inbox.js';
@@ -12,9 +13,17 @@ export interface ResolvedCommand {
   readonly actor: string;
 }
 
-export type Resolution =
-  | ({ readonly kind: 'command' } & ResolvedCommand)
-  | { readonly kind: 'refused'; readonly commandId: string; readonly outcome: Outcome };
+export type Resolution = ({ readonly kind: 'command' } & ResolvedCommand) | Refusal;
+
+/** `parent`: whose call asked for the session that will not be. */
+export interface Refusal {
+  readonly kind: 'refused';
+  readonly commandId: string;
+  readonly outcome: Extract<Outcome, { status: 'refused' }>;
+  readonly parent?: { readonly session: string; readonly callId: string };
+}
+
+type Create = Extract<CallerCommand, { kind: 'create' }>;
 
 /** JSON bytes of a prompt's content at most: its commit, which may hold it twice, must fit one message. */
 export const MAX_CONTENT_BYTES = 256 * 1024;
@@ -24,10 +33,12 @@ export const MAX_CONTENT_BYTES = 256 * 1024;
 export class CommandResolver {
   constructor(
     private readonly agents: AgentResolver,
+    private readonly parents: ParentReader,
     @Inject(ORCHESTRATOR_OPTIONS) private readonly options: OrchestratorOptions,
   ) {}
 
-  resolve(inbox: ParsedInbox): Resolution {
+  /** @throws RetryableError when a session that is named could not be read */
+  async resolve(inbox: ParsedInbox): Promise<Resolution> {
     switch (inbox.from) {
       case 'caller-invalid':
         return refused(inbox.commandId, 'invalid', inbox.problem);
@@ -44,11 +55,11 @@ export class CommandResolver {
         };
       }
       case 'caller':
-        return this.resolveCaller(inbox.tenant, inbox.session, inbox.command);
+        return await this.resolveCaller(inbox.tenant, inbox.session, inbox.command);
     }
   }
 
-  private resolveCaller(tenant: string, session: string, command: CallerCommand): Resolution {
+  private async resolveCaller(tenant: string, session: string, command: CallerCommand): Promise<Resolution> {
     const { actor, commandId } = command;
     const content =
       command.kind === 'create' ? command.prompt?.content : 'content' in command ? command.content : undefined;
@@ -60,18 +71,31 @@ export class CommandResolver {
         `The content is ${size} bytes: expected at most ${MAX_CONTENT_BYTES}. Put long material into a file of the workspace.`,
       );
     }
-    if (command.kind !== 'create') return { kind: 'command', actor, command: { from: 'caller', command } };
+    if (command.kind !== 'create' && command.kind !== 'fork')
+      return { kind: 'command', actor, command: { from: 'caller', command } };
     try {
-      const agent = this.agents.resolve(tenant, command.agent);
-      const workspace = resolveWorkspace(this.options.workspaceRoots, tenant, session, command.workspace);
-      return { kind: 'command', actor, command: { from: 'caller', command: { ...command, agent, workspace } } };
+      const resolved =
+        command.kind === 'fork'
+          ? await this.parents.fork(tenant, session, command)
+          : await this.create(tenant, session, command);
+      return { kind: 'command', actor, command: { from: 'caller', command: resolved } };
     } catch (error) {
-      if (error instanceof ResolveError) return refused(commandId, error.code, error.message);
-      throw error;
+      if (!(error instanceof ResolveError)) throw error;
+      const { outcome, ...rest } = refused(commandId, error.code, error.message);
+      const parent = command.kind === 'create' ? command.parent : undefined;
+      return { ...rest, outcome, ...(parent ? { parent } : {}) };
     }
+  }
+
+  /** @throws ResolveError */
+  private async create(tenant: string, session: string, command: Create): Promise<ResolvedCreate> {
+    const agent = this.agents.resolve(tenant, command.agent);
+    const workspace = resolveWorkspace(this.options.workspaceRoots, tenant, session, command.workspace);
+    const resolved = { ...command, agent, workspace };
+    return command.parent ? await this.parents.child(tenant, session, resolved, command.parent) : resolved;
   }
 }
 
-function refused(commandId: string, code: OutcomeCode, message: string): Resolution {
+function refused(commandId: string, code: OutcomeCode, message: string): Refusal {
   return { kind: 'refused', commandId, outcome: { status: 'refused', code, message } };
 }

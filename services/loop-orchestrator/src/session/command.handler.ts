@@ -4,6 +4,7 @@ import type { Outcome } from '@jetloop/contracts';
 import { DamagedSessionError, RetryableError, TerminalError, type InboxSettlement } from '@jetloop/messaging';
 import {
   BrokenLogError,
+  childRefused,
   commandIdOf,
   decide,
   outstanding,
@@ -13,11 +14,12 @@ import {
   type SessionState,
   type Work,
 } from '@jetloop/session';
-import { CommandResolver, type ResolvedCommand } from '../inbox/command.resolver.js';
+import { CommandResolver, type Refusal, type ResolvedCommand } from '../inbox/command.resolver.js';
 import { InboxGauge } from '../inbox/inbox.gauge.js';
 import { OutcomePublisher } from '../inbox/outcome.publisher.js';
 import type { ParsedInbox } from '../inbox/parse-inbox.js';
 import { SeamRegistry } from '../policy/seam.registry.js';
+import { ParentReader } from './parent.reader.js';
 import { KeyedQueue } from './keyed-queue.js';
 import { SessionRepository, type LoadedSession } from './session.repository.js';
 import { WorkSender } from './work.sender.js';
@@ -36,6 +38,7 @@ export class CommandHandler {
   constructor(
     private readonly resolver: CommandResolver,
     private readonly sessions: SessionRepository,
+    private readonly parents: ParentReader,
     private readonly seams: SeamRegistry,
     private readonly work: WorkSender,
     private readonly outcomes: OutcomePublisher,
@@ -44,8 +47,8 @@ export class CommandHandler {
 
   async handle(inbox: ParsedInbox, traceparent?: string): Promise<InboxSettlement> {
     const { tenant, session } = inbox;
-    const resolved = this.resolver.resolve(inbox);
-    if (resolved.kind === 'refused') return this.answered(tenant, session, resolved.commandId, resolved.outcome);
+    const resolved = await this.resolver.resolve(inbox);
+    if (resolved.kind === 'refused') return this.refused(tenant, session, resolved);
     const retryAfterMs = addsWork(resolved) ? await this.gauge.fullFor(tenant, session) : undefined;
     if (retryAfterMs !== undefined) {
       const message = 'Too many commands wait already: try again later.';
@@ -73,10 +76,8 @@ export class CommandHandler {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       if (loaded.state && wasDecided(loaded.state, commandIdOf(command))) return this.heal(envelope, loaded.state);
       const now = new Date().toISOString();
-      const decision = decide(loaded.state, command, envelope, {
-        now,
-        seams: this.seams.of(tenant, agentOf(loaded, envelope)),
-      });
+      const policies = this.seams.of(tenant, agentOf(loaded, envelope));
+      const decision = decide(loaded.state, command, envelope, { now, ...policies });
       if (decision.kind !== 'commit') {
         if (await this.sessions.isCurrent(tenant, session, loaded))
           return this.settle(envelope, loaded.state, decision, now);
@@ -86,12 +87,26 @@ export class CommandHandler {
       const committed = await this.sessions.commit(loaded, decision.commit);
       if (committed !== 'lost') {
         await this.work.send(tenant, session, newlyOutstanding(loaded.state, committed.state, now));
+        if (!loaded.state && committed.state?.parent) await this.endOrphan(tenant, session, committed.state.parent);
         return this.accepted(envelope, decision.outcome);
       }
       await sleep(Math.random() * MAX_JITTER_MS);
       loaded = await this.sessions.reload(tenant, session);
     }
     throw new RetryableError(`session ${session}: the commit lost ${MAX_TRIES} times`);
+  }
+
+  /** A child whose parent ended its turn meanwhile: the cancel was sent before there was anything to cancel. */
+  private async endOrphan(tenant: string, session: string, parent: { readonly session: string }): Promise<void> {
+    if (await this.parents.isWanted(tenant, session, parent)) return;
+    const reason = 'the session that started this one ended its turn';
+    const command = {
+      kind: 'cancel' as const,
+      commandId: `end-${session}`.slice(0, 64),
+      actor: 'loop-orchestrator',
+      reason,
+    };
+    await this.work.send(tenant, session, [{ kind: 'child', session, command }]);
   }
 
   /** A redelivery of what was decided already: what is still outstanding is sent again, and the caller gets its answer. */
@@ -101,7 +116,9 @@ export class CommandHandler {
     await this.work.send(tenant, session, outstanding(state, now));
     if (command.from !== 'caller') return { confirm: false };
     const again =
-      command.command.kind === 'cancel' ? undefined : decide(state, command, envelope, { now, seams: new Set() });
+      command.command.kind === 'cancel'
+        ? undefined
+        : decide(state, command, envelope, { now, ...this.seams.of(tenant, state.agent.name) });
     return this.accepted(envelope, again?.kind === 'answered' ? again.outcome : { status: 'accepted', sequence: null });
   }
 
@@ -120,6 +137,9 @@ export class CommandHandler {
         await this.work.send(tenant, session, due);
         return { confirm: false };
       }
+      case 'asks':
+        await this.work.send(tenant, session, [decision.work], decision.at);
+        return { confirm: false };
       case 'late':
         return {
           confirm: false,
@@ -133,6 +153,16 @@ export class CommandHandler {
     return { confirm: false };
   }
 
+  /** Whose call asked for a session that will not be is told so. */
+  private async refused(tenant: string, session: string, refusal: Refusal): Promise<InboxSettlement> {
+    const { commandId, outcome, parent } = refusal;
+    if (parent) {
+      const reply = childRefused(session, parent.callId, outcome.message);
+      await this.work.send(tenant, session, [{ kind: 'report', session: parent.session, reply }]);
+    }
+    return this.answered(tenant, session, commandId, outcome);
+  }
+
   /** A refusal or a no-op leaves no commit: it is acknowledged with confirmation before it is answered. */
   private answered(tenant: string, session: string, commandId: string, outcome: Outcome): InboxSettlement {
     return {
@@ -144,7 +174,7 @@ export class CommandHandler {
 
 /** Commands that end something are always taken. */
 function addsWork({ command }: ResolvedCommand): boolean {
-  return command.from === 'caller' && ['create', 'prompt', 'steer', 'inject'].includes(command.command.kind);
+  return command.from === 'caller' && ['create', 'fork', 'prompt', 'steer', 'inject'].includes(command.command.kind);
 }
 
 function newlyOutstanding(before: SessionState | undefined, after: SessionState | undefined, now: string): Work[] {
@@ -155,5 +185,7 @@ function newlyOutstanding(before: SessionState | undefined, after: SessionState 
 
 function agentOf(loaded: LoadedSession, { command }: ResolvedCommand): string {
   if (loaded.state) return loaded.state.agent.name;
-  return command.from === 'caller' && command.command.kind === 'create' ? command.command.agent.name : '';
+  if (command.from !== 'caller') return '';
+  const { command: first } = command;
+  return first.kind === 'create' || first.kind === 'fork' ? first.agent.name : '';
 }

@@ -11,18 +11,18 @@ export class WorkSender {
     private readonly live: LiveChannel,
   ) {}
 
-  /** Resolves once all of it is stored. @throws PublishUnknownError, PublishRefusedError */
-  async send(tenant: string, session: string, work: readonly Work[]): Promise<void> {
-    await Promise.all(work.map((one) => this.sendOne(tenant, session, one)));
+  /** `at` (RFC 3339): commands to workers arrive then. Resolves once all of it is stored. @throws PublishUnknownError, PublishRefusedError */
+  async send(tenant: string, session: string, work: readonly Work[], at?: string): Promise<void> {
+    await Promise.all(work.map((one) => this.sendOne(tenant, session, one, at)));
   }
 
-  private async sendOne(tenant: string, session: string, work: Work): Promise<void> {
+  private async sendOne(tenant: string, session: string, work: Work, at?: string): Promise<void> {
     if ((await faultPoint('send.before')) === 'drop') return;
-    await this.publish(tenant, session, work);
+    await this.publish(tenant, session, work, at);
     await faultPoint('send.after');
   }
 
-  private async publish(tenant: string, session: string, work: Work): Promise<void> {
+  private async publish(tenant: string, session: string, work: Work, at?: string): Promise<void> {
     const { publisher } = this.bus;
     switch (work.kind) {
       case 'abort':
@@ -30,24 +30,47 @@ export class WorkSender {
         return;
       case 'timer': {
         const { name, dueAt } = work;
-        const headers = {
-          'Nats-Schedule': `@at ${dueAt}`,
-          'Nats-Schedule-Target': subjects.reply(tenant, session, 'timer'),
-        };
-        await publisher.publish(
-          subjects.timer(tenant, session, name),
-          Buffer.from(JSON.stringify({ kind: 'timer', name, dueAt })),
-          headers,
-        );
+        const body = { kind: 'timer', name, dueAt };
+        await this.schedule(tenant, session, name, dueAt, subjects.reply(tenant, session, 'timer'), body);
         return;
       }
+      case 'child':
+        await publisher.publish(subjects.inbox(tenant, work.session), encoded(work.command), {});
+        return;
+      case 'report':
+        await publisher.publish(subjects.reply(tenant, work.session, 'child'), encoded(work.reply), {
+          'Nats-Msg-Id': `${tenant}.${work.reply.commandId}:report`,
+        });
+        return;
       case 'llm':
       case 'tool':
       case 'hook':
       case 'acp':
-        await publisher.publish(subjects.work(work.kind, tenant), Buffer.from(JSON.stringify(work.command)), {
+        if (at !== undefined) {
+          const name = `asks-${work.command.turn}-${work.command.step}-${work.command.what.replaceAll('.', '_')}`;
+          await this.schedule(tenant, session, name, at, subjects.work(work.kind, tenant), work.command);
+          return;
+        }
+        await publisher.publish(subjects.work(work.kind, tenant), encoded(work.command), {
           'Nats-Msg-Id': work.command.commandId,
         });
     }
   }
+
+  /** A message that arrives at a time, by a schedule that survives restarts. */
+  private async schedule(
+    tenant: string,
+    session: string,
+    name: string,
+    at: string,
+    target: string,
+    body: unknown,
+  ): Promise<void> {
+    const headers = { 'Nats-Schedule': `@at ${at}`, 'Nats-Schedule-Target': target };
+    await this.bus.publisher.publish(subjects.timer(tenant, session, name), encoded(body), headers);
+  }
+}
+
+function encoded(value: unknown): Uint8Array {
+  return Buffer.from(JSON.stringify(value));
 }

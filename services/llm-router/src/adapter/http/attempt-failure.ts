@@ -4,11 +4,7 @@ import type { LlmError } from '@jetloop/contracts';
 export class AttemptFailure extends Error {
   override readonly name = 'AttemptFailure';
 
-  /** @param aboutReasoningState the provider refused the reasoning state of earlier answers */
-  constructor(
-    readonly error: LlmError,
-    readonly aboutReasoningState = false,
-  ) {
+  constructor(readonly error: LlmError) {
     super(error.code);
   }
 }

@@ -1,0 +1,145 @@
+import type { EventOf, FinishReason, RecordedEvent } from '@jetloop/contracts';
+import type { SessionState, StepState, TurnState } from '../state.js';
+import { BrokenLogError } from './broken-log.error.js';
+import type { EventContext } from './event-context.js';
+import { inTurn, workStep } from './in-turn.js';
+import { addUsed, costOf, usageOf } from './used.js';
+
+type TurnEvent = RecordedEvent &
+  EventOf<
+    | 'turn.start'
+    | 'turn.end'
+    | 'turn.cancelling'
+    | 'turn.error'
+    | 'step.start'
+    | 'step.end'
+    | 'work.deferred'
+    | 'compaction.start'
+    | 'compaction.summary'
+    | 'compaction.end'
+  >;
+
+/** Turns, steps and compactions from their start to their end. */
+export function applyTurn(state: SessionState, event: TurnEvent, context: EventContext): SessionState {
+  switch (event.type) {
+    case 'turn.start':
+      return startTurn(state, event, context);
+    case 'turn.end':
+      return endTurn(state, event);
+    case 'turn.cancelling': {
+      const { reason, closes } = event.data;
+      const cancelling = { reason, at: context.at, ...(closes === undefined ? {} : { closes }) };
+      return inTurn(state, event, (turn) => ({ ...turn, cancelling }));
+    }
+    case 'turn.error': {
+      const { step, error, attempts = [] } = event.data;
+      const failure = { step, code: error.code, message: error.message };
+      const used = addUsed(state.used, usageOf(attempts, null), costOf(attempts));
+      return inTurn({ ...state, used }, event, (turn) => ({ ...turn, failure }));
+    }
+    case 'step.start': {
+      const step: StepState = { step: event.data.step, sequence: event.sequence, at: context.at, contextsAdded: 0 };
+      const phase = { at: 'step' as const, step };
+      return inTurn(state, event, (turn) => ({ ...turn, steps: turn.steps + 1, listed: true, steered: false, phase }));
+    }
+    case 'step.end':
+      return inTurn(state, event, (turn) => behindStep(turn, event, context));
+    case 'work.deferred':
+      return deferred(state, event, context);
+    case 'compaction.start': {
+      const { range } = event.data;
+      return inTurn(state, event, (turn) => {
+        const trigger = turn.compaction?.trigger ?? 'policy';
+        const compaction = { stage: 'running' as const, trigger, sequence: event.sequence, at: context.at, range };
+        return { ...turn, compaction };
+      });
+    }
+    case 'compaction.summary':
+      return state;
+    case 'compaction.end': {
+      const { usage = null, cost = 0, attempts = [] } = event.data;
+      const used = addUsed(state.used, usageOf(attempts, usage), cost);
+      return inTurn({ ...state, used }, event, (turn) => withoutCompaction(turn, event.sequence));
+    }
+  }
+}
+
+/** The turn goes on behind a compaction that ended, or that was not wanted after all. The open step reads up to `sequence`. */
+export function withoutCompaction({ compaction: _over, ...turn }: TurnState, sequence: number): TurnState {
+  if (turn.phase.at !== 'step') return turn;
+  return { ...turn, phase: { at: 'step', step: { ...turn.phase.step, sequence } } };
+}
+
+function startTurn(
+  state: SessionState,
+  event: RecordedEvent & EventOf<'turn.start'>,
+  context: EventContext,
+): SessionState {
+  if (state.turn) throw new BrokenLogError(event, `turn ${state.turn.turn} is still open`);
+  const turn: TurnState = {
+    turn: event.data.turn,
+    sequence: event.sequence,
+    startedAt: context.at,
+    phase: { at: 'prompts', pending: event.data.messageIds },
+    allowed: 0,
+    steps: 0,
+    calls: 0,
+    isInjection: event.data.trigger.kind === 'injection',
+    steered: false,
+    listed: false,
+    disposed: 0,
+    forced: 0,
+    sawMaxTokens: false,
+    sawRefusal: false,
+  };
+  const causations = { current: new Set<string>(), previous: state.causations.current };
+  return { ...state, turns: turn.turn, turn, deferrals: [], causations };
+}
+
+/** Messages of the turn that have no disposition stay queued: the next turn takes them. */
+function endTurn(state: SessionState, event: RecordedEvent & EventOf<'turn.end'>): SessionState {
+  const { turn, ...rest } = state;
+  const keepsSteering = turn !== undefined && turn.cancelling === undefined;
+  const queue = keepsSteering
+    ? state.queue.map((message) => (message.lane === 'step' ? { ...message, lane: 'turn' as const } : message))
+    : state.queue;
+  return { ...rest, queue, lastEnd: { reason: event.data.reason, sequence: event.sequence } };
+}
+
+function behindStep(turn: TurnState, event: RecordedEvent & EventOf<'step.end'>, { at }: EventContext): TurnState {
+  const answer = turn.phase.at === 'step' ? turn.phase.step.answer : undefined;
+  const wantsMore = (answer?.calls.length ?? 0) > 0 || turn.steered;
+  const isWhole = answer !== undefined && !isCutShort(answer.finishReason);
+  return {
+    ...turn,
+    phase: {
+      at: 'after-step',
+      default: wantsMore && isWhole ? 'continue' : 'stop',
+      isCut: !isWhole,
+      asks: event.data.asks !== undefined,
+      endedAt: at,
+    },
+  };
+}
+
+/** An answer that ended early: its calls are not run, and by itself the turn goes no further. */
+export function isCutShort(finishReason: FinishReason): boolean {
+  return finishReason === 'max-tokens' || finishReason === 'content-filter' || finishReason === 'aborted';
+}
+
+/** A context that overflowed is deferred until the conversation is compacted. */
+function deferred(
+  state: SessionState,
+  event: RecordedEvent & EventOf<'work.deferred'>,
+  { at }: EventContext,
+): SessionState {
+  const { what, attempt, until, reason, attempts } = event.data;
+  const isStart = what.startsWith('hook.session-start');
+  const turn = isStart ? state.turns : (state.turn?.turn ?? 0);
+  const step = isStart || !state.turn ? 0 : workStep(state.turn);
+  const deferrals = [...state.deferrals, { what, turn, step, attempt, until, reason, attempts }];
+  const next = { ...state, deferrals };
+  if (reason !== 'context_overflow') return next;
+  const compaction = { stage: 'wanted' as const, trigger: 'overflow' as const, sequence: event.sequence, at };
+  return inTurn(next, event, (open) => ({ ...open, compaction }));
+}
