@@ -1,6 +1,12 @@
 /** Infrastructure failed, or something is not there yet: the command is delivered again, later. */
 export class RetryableError extends Error {
   override readonly name = 'RetryableError';
+  /** Milliseconds until then; undefined: longer with every delivery, by chance. */
+  readonly delayMs: number | undefined;
+  constructor(message: string, { delayMs, ...options }: ErrorOptions & { readonly delayMs?: number } = {}) {
+    super(message, options);
+    this.delayMs = delayMs;
+  }
 }
 
 /** Delivering again cannot help: the command goes to DEAD at once, and its session is told. */

@@ -6,4 +6,6 @@ export interface ToolRunnerOptions {
   readonly workspaceRoots: readonly string[];
   /** Tools beside the built-in ones. */
   readonly extraTools?: readonly Tool[];
+  /** Milliseconds after which an unacknowledged command is delivered again; default 30,000. */
+  readonly ackWaitMs?: number;
 }

@@ -1,10 +1,14 @@
-import { Module, type DynamicModule } from '@nestjs/common';
-import { Bus, TurnWatch } from '@jetloop/messaging';
+import { Logger, Module, type DynamicModule } from '@nestjs/common';
+import { Bus, DeadLetters, EffectStore, LiveChannel, TurnWatch } from '@jetloop/messaging';
 import { builtinTools } from './builtin/index.js';
 import { CallLogs } from './call/call-logs.js';
+import { CallRunner } from './call/call-runner.js';
 import { ToolCallService } from './call/tool-call.service.js';
+import { ToolListService } from './call/tool-list.service.js';
 import { ToolController } from './call/tool.controller.js';
 import { Workspaces } from './call/workspaces.js';
+import { EffectGuard } from './effect/effect-guard.js';
+import { EffectLedger } from './effect/effect-ledger.js';
 import type { ToolRunnerOptions } from './options.js';
 import { ToolRegistry } from './tool/tool-registry.js';
 
@@ -17,16 +21,29 @@ export class ToolRunnerModule {
       module: ToolRunnerModule,
       controllers: [ToolController],
       providers: [
-        { provide: Workspaces, useValue: new Workspaces(options.workspaceRoots) },
+        { provide: ToolRegistry, useValue: registry },
         { provide: CallLogs, useFactory: (bus: Bus) => new CallLogs(bus), inject: [Bus] },
         {
-          provide: TurnWatch,
-          useFactory: (bus: Bus, logs: CallLogs) => new TurnWatch(bus, logs),
-          inject: [Bus, CallLogs],
+          provide: CallRunner,
+          useFactory: (bus: Bus, logs: CallLogs, live: LiveChannel) =>
+            new CallRunner(new Workspaces(options.workspaceRoots), new TurnWatch(bus, logs), live),
+          inject: [Bus, CallLogs, LiveChannel],
         },
-        { provide: ToolRegistry, useValue: registry },
+        { provide: EffectGuard, useFactory: (bus: Bus) => effectGuard(bus, options), inject: [Bus] },
         ToolCallService,
+        ToolListService,
       ],
     };
   }
+}
+
+function effectGuard(bus: Bus, { ackWaitMs = 30_000 }: ToolRunnerOptions): EffectGuard {
+  const logger = new Logger(EffectLedger.name);
+  const onMissedBeat = (effectId: string, error: unknown) => {
+    logger.warn(
+      `effect ${effectId}: its entry was not rewritten: ${error instanceof Error ? error.message : 'no error'}`,
+    );
+  };
+  const ledger = new EffectLedger(new EffectStore(bus), { ackWaitMs, onMissedBeat });
+  return new EffectGuard(ledger, new DeadLetters(bus, 'tool-runner'));
 }

@@ -1,8 +1,15 @@
 /** Where a fault can be made. */
-export const faultPoints = ['commit', 'send', 'outcome', 'ack', 'reply', 'dead'].flatMap(
-  (name) => [`${name}.before`, `${name}.after`] as const,
-);
-export type FaultPoint = `${'commit' | 'send' | 'outcome' | 'ack' | 'reply' | 'dead'}.${'before' | 'after'}`;
+export const faultPoints = [
+  ...['commit', 'send', 'outcome', 'ack', 'reply', 'dead'].flatMap(
+    (name) => [`${name}.before`, `${name}.after`] as const,
+  ),
+  'ledger.after-start',
+  'effect.after',
+];
+export type FaultPoint =
+  | `${'commit' | 'send' | 'outcome' | 'ack' | 'reply' | 'dead'}.${'before' | 'after'}`
+  | 'ledger.after-start'
+  | 'effect.after';
 
 const actions = ['kill', 'exit', 'stop', 'throw', 'hang', 'drop', 'delay'] as const;
 

@@ -28,6 +28,8 @@ export interface Topology {
 
 const NANOSECONDS = 1_000_000;
 const DAY_MS = 86_400_000;
+/** An entry of the ledger goes this long after its last write (spec 8.2). */
+const EFFECTS_MAX_AGE_MS = 3_600_000;
 /** Within it a message id is stored once; it only spares work (spec 1.3). */
 export const DUPLICATE_WINDOW_MS = 120_000;
 
@@ -45,7 +47,7 @@ export type CommandService = keyof typeof commandConsumers;
 export function topologyOf(options: TopologyOptions = {}): Topology {
   const { replicas = 1, journalMaxBytes = -1, eventsMaxBytes = -1, eventsMaxAgeDays = 0, ackWaitMs = 30_000 } = options;
   const base = { storage: 'file', num_replicas: replicas, duplicate_window: DUPLICATE_WINDOW_MS * NANOSECONDS };
-  const keyValue = (bucket: string, allowDirect: boolean) => ({
+  const keyValue = (bucket: string, allowDirect: boolean, more: Config = {}) => ({
     ...base,
     name: `KV_${bucket}`,
     subjects: [`$KV.${bucket}.>`],
@@ -54,6 +56,7 @@ export function topologyOf(options: TopologyOptions = {}): Topology {
     allow_rollup_hdrs: true,
     deny_delete: true,
     allow_direct: allowDirect,
+    ...more,
   });
   return {
     streams: [
@@ -100,7 +103,7 @@ export function topologyOf(options: TopologyOptions = {}): Topology {
       keyValue('AGENTS', true),
       keyValue('POLICIES', true),
       keyValue('COOLDOWNS', false),
-      keyValue('EFFECTS', false),
+      keyValue('EFFECTS', false, { max_msgs_per_subject: 1, max_age: EFFECTS_MAX_AGE_MS * NANOSECONDS }),
       keyValue('POSITIONS', false),
       {
         ...base,

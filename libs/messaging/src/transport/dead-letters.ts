@@ -6,6 +6,9 @@ import type { PulledMessage } from './delivery.js';
 /** Bytes of a body kept as text. */
 const MAX_BODY = 256 * 1024;
 
+/** What a dead letter is made of: a delivered message, or what came of one and cannot be sent any more. */
+export type GivenUp = Pick<PulledMessage, 'subject' | 'body' | 'headers' | 'stream' | 'streamSequence' | 'deliveries'>;
+
 /** Writes what a service gives up to DEAD, once a message (spec 8.1). */
 export class DeadLetters {
   constructor(
@@ -13,7 +16,7 @@ export class DeadLetters {
     private readonly service: string,
   ) {}
 
-  async write(message: PulledMessage, why: Pick<DeadLetter, 'class' | 'code' | 'reason'>): Promise<void> {
+  async write(message: GivenUp, why: Pick<DeadLetter, 'class' | 'code' | 'reason'>): Promise<void> {
     const letter: DeadLetter = {
       ...why,
       service: this.service,
@@ -25,7 +28,8 @@ export class DeadLetters {
       at: new Date().toISOString(),
       body: bodyOf(message),
     };
-    const id = `${message.stream}.${message.streamSequence}`;
+    // A late result lies beside the command that it came of, which may be given up itself.
+    const id = `${message.stream}.${message.streamSequence}${why.class === 'late' ? '.late' : ''}`;
     await this.bus.publisher.publish(
       subjects.dead(this.service, tenantOf(message.subject)),
       Buffer.from(JSON.stringify(letter)),
@@ -35,7 +39,7 @@ export class DeadLetters {
 }
 
 /** What may hold a result that a policy would have redacted: only its digest is kept. */
-function bodyOf({ subject, body }: PulledMessage): DeadLetter['body'] {
+function bodyOf({ subject, body }: GivenUp): DeadLetter['body'] {
   if (!holdsResult(subject, body) && body.length <= MAX_BODY) return { text: Buffer.from(body).toString('utf8') };
   return { digest: createHash('sha256').update(body).digest('hex'), size: body.length };
 }

@@ -12,6 +12,7 @@ import type { Delivery, PulledMessage } from './delivery.js';
 import { answerAbandoned } from './abandoned-inbox.js';
 import { toInboxMessage, type InboxSettlement } from './inbox-message.js';
 import { parseWork } from './parse-work.js';
+import { waitPattern } from './work-handler.js';
 import { Puller } from './puller.js';
 import { WorkReplies } from './work-replies.js';
 
@@ -100,7 +101,8 @@ export class JetStreamStrategy extends Server implements CustomTransportStrategy
       message.working();
     }, ackWaitMs / 3);
     try {
-      if (message.deliveries >= MAX_DELIVERIES && Date.now() - message.storedAt >= parkAfterMs) {
+      const isWorn = message.deliveries >= MAX_DELIVERIES && Date.now() - message.storedAt >= parkAfterMs;
+      if (isWorn && !(await this.onlyWaits(message))) {
         outcome = 'dead';
         await this.giveUp(message, 'parked', 'dead_lettered', `given up at delivery ${message.deliveries}`);
       } else {
@@ -115,18 +117,23 @@ export class JetStreamStrategy extends Server implements CustomTransportStrategy
     }
   }
 
+  /** What only waits for another worker is not given up (spec 8.1). */
+  private async onlyWaits(message: PulledMessage): Promise<boolean> {
+    const kind = kinds[this.options.service];
+    const check = this.messageHandlers.get(waitPattern(kind));
+    if (!check || kind === 'session') return false;
+    const work = parseWork(kind, message.body);
+    return (await call(check, work.command, this.deliveryOf(message))) === true;
+  }
+
+  private deliveryOf(message: PulledMessage): Delivery {
+    const { subject, stream, streamSequence, deliveries, storedAt, headers } = message;
+    return { subject, stream, streamSequence, deliveries, storedAt, headers, signal: this.stopping.signal };
+  }
+
   private async run(message: PulledMessage, handler: MessageHandler): Promise<void> {
     const kind = kinds[this.options.service];
-    const { subject, stream, streamSequence, deliveries, storedAt, headers } = message;
-    const delivery: Delivery = {
-      subject,
-      stream,
-      streamSequence,
-      deliveries,
-      storedAt,
-      headers,
-      signal: this.stopping.signal,
-    };
+    const delivery = this.deliveryOf(message);
     if (kind === 'session') {
       await this.settleInbox(message, (await call(handler, toInboxMessage(message), delivery)) as InboxSettlement);
       return;
@@ -172,6 +179,11 @@ export class JetStreamStrategy extends Server implements CustomTransportStrategy
   private retryLater(message: PulledMessage, error: unknown): void {
     const ceiling = Math.min(30_000, 1_000 * 2 ** (message.deliveries - 1));
     const expected = error instanceof RetryableError || error instanceof PublishRefusedError;
+    if (error instanceof RetryableError && error.delayMs !== undefined) {
+      this.logger.debug(`${message.subject}: ${error.message}`);
+      message.nak(error.delayMs);
+      return;
+    }
     const text = `${message.subject}: delivery ${message.deliveries} failed: ${error instanceof Error ? error.message : String(error)}`;
     if (expected) this.logger.warn(text);
     else this.logger.error(text, error instanceof Error ? error.stack : undefined);

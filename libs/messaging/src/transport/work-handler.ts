@@ -17,3 +17,16 @@ class RethrowFilter implements RpcExceptionFilter<Error> {
 export function WorkHandler(kind: 'llm' | 'tool' | 'hook' | 'acp' | 'session'): MethodDecorator {
   return applyDecorators(MessagePattern(kind), UseFilters(new RethrowFilter()));
 }
+
+/**
+ * Marks the method that is asked, before a worker's command is given up for its many deliveries, whether it only waited:
+ * true, and it is handled once more.
+ */
+export function WaitCheck(kind: 'llm' | 'tool' | 'hook'): MethodDecorator {
+  return applyDecorators(MessagePattern(waitPattern(kind)), UseFilters(new RethrowFilter()));
+}
+
+/** The pattern of a {@link WaitCheck}. */
+export function waitPattern(kind: string): string {
+  return `${kind}.waits`;
+}

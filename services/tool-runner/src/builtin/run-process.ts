@@ -2,9 +2,10 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isStopping } from '../tool/stop.js';
 import { readThrown } from '../tool/thrown.js';
 import { ToolError } from '../tool/tool-error.js';
-import { endProcessGroup, isGroupAlive } from './process-group.js';
+import { endProcessGroup, holdProcessGroup, isGroupAlive } from './process-group.js';
 
 /** After the first process has ended, those behind it may still be writing: the wait for a pause in the output. */
 const QUIET_MS = 250;
@@ -37,11 +38,12 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessEnd> {
   if (signal.aborted) return { exitCode: null, signal: null, endedBy: 'aborted' };
   const child = await start(() => spawn(file, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] }));
   const { pid, stdout, stderr } = child;
+  const release = holdProcessGroup(pid);
   let endedBy: ProcessEnd['endedBy'];
   let ending: Promise<void> | undefined;
   const end = (reason: NonNullable<ProcessEnd['endedBy']>) => {
     endedBy ??= reason;
-    ending ??= endProcessGroup(pid, graceMs);
+    ending ??= endProcessGroup(pid, isStopping(signal) ? 0 : graceMs);
   };
   const onAbort = () => {
     end('aborted');
@@ -77,6 +79,7 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessEnd> {
     // One that left the group could hold the pipe open for ever.
     await Promise.race([drained, sleep(QUIET_MS)]);
   } finally {
+    release();
     clearTimeout(timer);
     signal.removeEventListener('abort', onAbort);
     stdout.destroy();

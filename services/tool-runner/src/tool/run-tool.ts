@@ -13,8 +13,8 @@ const MESSAGE_LIMIT = 8 * 1024;
 export interface RunOptions {
   /** Milliseconds; goes before the tool's own limit. */
   timeoutMs?: number;
-  /** Abort the run, beside the signal of the context. */
-  cancels?: readonly AbortSignal[];
+  /** Aborts when the service stops and waits no longer. */
+  stopping?: AbortSignal;
 }
 
 export interface ToolResult extends CheckedReturn {
@@ -30,7 +30,7 @@ export async function runTool(
 ): Promise<ToolResult> {
   const started = performance.now();
   const timeoutMs = options.timeoutMs ?? tool.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-  const stop = new Stop(tool.name, [ctx.signal, ...(options.cancels ?? [])], timeoutMs);
+  const stop = new Stop(tool.name, { cancel: ctx.signal, stopping: options.stopping, timeoutMs });
   let result: CheckedReturn;
   try {
     const early = stop.reason();

@@ -3,6 +3,21 @@ import { ToolError } from './tool-error.js';
 /** What a tool gets after the abort to clean up (the grace of a process group is 3 s) before its answer is no longer awaited. */
 const CLEAN_UP_MS = 5_000;
 
+const STOPPING = 'stopping';
+
+/** Whether a run is ended because the runner itself ends: then there is no time for a grace. */
+export function isStopping({ aborted, reason }: AbortSignal): boolean {
+  return aborted && reason instanceof ToolError && reason.code === STOPPING;
+}
+
+export interface StopLimits {
+  /** Aborts when nobody wants the result any more. */
+  readonly cancel: AbortSignal;
+  /** Aborts when the runner stops and waits no longer. */
+  readonly stopping?: AbortSignal | undefined;
+  readonly timeoutMs: number;
+}
+
 /**
  * When a run has to end: at its time limit, or when one of the given signals aborts. Which came first is noted at that moment,
  * as both may have happened when the tool answers. Call `release` when the run is over.
@@ -20,9 +35,9 @@ export class Stop {
 
   constructor(
     private readonly tool: string,
-    private readonly cancels: readonly AbortSignal[],
-    timeoutMs: number,
+    private readonly limits: StopLimits,
   ) {
+    const { cancel, stopping, timeoutMs } = limits;
     this.signal = this.#controller.signal;
     this.overdue = new Promise((resolve) => {
       this.#tooLate = () => {
@@ -32,10 +47,10 @@ export class Stop {
     this.#timer = setTimeout(() => {
       this.#end(new ToolError('timeout', `${tool} took longer than its limit of ${timeoutMs} ms.`));
     }, timeoutMs);
-    for (const cancel of cancels) {
-      if (cancel.aborted) this.#onCancel();
-      cancel.addEventListener('abort', this.#onCancel, { once: true });
-    }
+    cancel.addEventListener('abort', this.#onCancel, { once: true });
+    stopping?.addEventListener('abort', this.#onStopping, { once: true });
+    if (cancel.aborted) this.#onCancel();
+    if (stopping?.aborted === true) this.#onStopping();
   }
 
   /** Why the run has to end; undefined while it need not. */
@@ -46,11 +61,16 @@ export class Stop {
   release(): void {
     clearTimeout(this.#timer);
     clearTimeout(this.#cleanUp);
-    for (const cancel of this.cancels) cancel.removeEventListener('abort', this.#onCancel);
+    this.limits.cancel.removeEventListener('abort', this.#onCancel);
+    this.limits.stopping?.removeEventListener('abort', this.#onStopping);
   }
 
   readonly #onCancel = (): void => {
     this.#end(new ToolError('aborted', `${this.tool} was cancelled before it ended.`));
+  };
+
+  readonly #onStopping = (): void => {
+    this.#end(new ToolError(STOPPING, `${this.tool} was ended: the runner stops.`));
   };
 
   #end(reason: ToolError): void {

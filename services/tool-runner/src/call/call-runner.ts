@@ -1,0 +1,69 @@
+import { Logger } from '@nestjs/common';
+import type { ToolCommand, ToolReply } from '@jetloop/contracts';
+import { RetryableError, type Delivery, type LiveChannel, type TurnWatch } from '@jetloop/messaging';
+import { runTool } from '../tool/run-tool.js';
+import { ToolError } from '../tool/tool-error.js';
+import type { Tool, ToolLog } from '../tool/tool.js';
+import { refusal } from './refusal.js';
+import type { Workspaces } from './workspaces.js';
+
+type CallCommand = Extract<ToolCommand, { op: 'call' }>;
+type Result = ToolReply['result'];
+
+/** Runs the tool of a call: in the session's workspace, until it ends, its deadline comes or its turn is cancelled. */
+export class CallRunner {
+  private readonly logger = new Logger(CallRunner.name);
+
+  constructor(
+    private readonly workspaces: Workspaces,
+    private readonly watch: TurnWatch,
+    private readonly live: LiveChannel,
+  ) {}
+
+  /** @throws RetryableError when the service stops before it ends: a result by that is nobody's word */
+  async run(tool: Tool, command: CallCommand, delivery: Delivery): Promise<Result> {
+    const result = await this.#run(tool, command, delivery);
+    if (delivery.signal.aborted) throw new RetryableError('the runner stops');
+    return result;
+  }
+
+  async #run(tool: Tool, command: CallCommand, delivery: Delivery): Promise<Result> {
+    const { tenant, session, turn, step, n, callId, effectId } = command;
+    const turnWatch = this.watch.follow(command);
+    try {
+      const workspace = await this.workspaces.open(command);
+      const context = {
+        tenant,
+        session,
+        callId,
+        effectId,
+        workspace,
+        signal: turnWatch.signal,
+        progress: (text: string) => {
+          this.live.publish('tool', tenant, session, { turn, step, n, callId, text });
+        },
+        log: this.#log,
+      };
+      const untilDeadline = Math.max(0, Date.parse(command.deadline) - Date.now());
+      const timeoutMs = Math.min(tool.timeoutMs ?? Infinity, untilDeadline);
+      return {
+        status: 'result',
+        ...(await runTool(tool, command.effective, context, { timeoutMs, stopping: delivery.signal })),
+      };
+    } catch (thrown) {
+      if (!(thrown instanceof ToolError)) throw thrown;
+      return refusal(thrown.name, thrown.code, thrown.message);
+    } finally {
+      turnWatch.stop();
+    }
+  }
+
+  readonly #log: ToolLog = {
+    info: (message, fields) => {
+      this.logger.log({ ...fields, message });
+    },
+    warn: (message, fields) => {
+      this.logger.warn({ ...fields, message });
+    },
+  };
+}

@@ -1,0 +1,55 @@
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { EventData } from '@jetloop/contracts';
+import type { ProcessSystem } from './process-system.js';
+import { logOf, problemsOf } from './session-log.js';
+
+/** The counter tools, for `JETLOOP_TOOL_MODULES`. */
+export const counterModule = join(import.meta.dirname, '../../fixtures/tools/counter.mjs');
+
+/** A model that calls one tool and then is done. */
+export function callsOnce(name: string, args: unknown = {}) {
+  return {
+    provider: 'scripted',
+    dialect: 'scripted' as const,
+    model: 'scripted',
+    script: [
+      { match: { hasToolResult: true }, reply: { text: 'done' } },
+      { reply: { toolCalls: [{ name, arguments: args as never }] } },
+    ],
+  };
+}
+
+export interface ToolTurn {
+  readonly session: string;
+  readonly workspace: string;
+  /** The turn's end, the results in its log, and what is wrong with the log. */
+  readonly ended: Promise<{ reason: unknown; results: EventData<'tool.result'>[]; problems: string[] }>;
+}
+
+/** Begins a session in a folder of its own, with one prompt to an agent whose model is `target`. */
+export async function startToolTurn(
+  system: ProcessSystem,
+  session: string,
+  target: string,
+  spec: Parameters<ProcessSystem['agent']>[1] = {},
+): Promise<ToolTurn> {
+  const workspace = join(system.folder, session);
+  await mkdir(workspace, { recursive: true });
+  const agent = system.agent(target, { tools: ['*'], ...spec });
+  const { messageId } = await system.client.create({ session, agent, workspace, prompt: 'go' });
+  const ended = (async () => {
+    const { reason } = await system.client.turnOf(session, messageId, { signal: AbortSignal.timeout(90_000) });
+    const log = await logOf(system.client, session);
+    const results = log.flatMap((event) => (event.type === 'tool.result' ? [event.data] : []));
+    return { reason, results, problems: problemsOf(log) };
+  })();
+  ended.catch(() => undefined); // awaited by the test
+  return { session, workspace, ended };
+}
+
+/** Effect ids that a counter wrote, in order. */
+export async function effectsOf({ workspace }: ToolTurn, tool: string): Promise<string[]> {
+  const text = await readFile(join(workspace, `${tool}.log`), 'utf8').catch(() => '');
+  return text.split('\n').filter((line) => line !== '');
+}
