@@ -161,6 +161,17 @@ export class JetloopClient {
   }
 
   /**
+   * Sets the mode of a session to one of its agent's modes.
+   * @returns the sequence of its `session.mode`; null when it is in that mode already
+   * @throws CommandRefusedError `invalid` (the agent has no such mode), `not_found`, `closed`, `full`, `unavailable`
+   * @example
+   * await client.setMode(session, 'plan');
+   */
+  setMode(session: string, mode: string): Promise<number | null> {
+    return this.send(session, { ...this.envelope(), kind: 'set-mode', mode });
+  }
+
+  /**
    * Decides on a tool call that waits for approval. The first decision stands; to decide alike again changes nothing.
    * @returns the sequence of the event that has the decision
    * @throws CommandRefusedError `invalid`, `not_found`, `stale` (decided otherwise, expired, or the turn is over), `closed`, `full`, `unavailable`

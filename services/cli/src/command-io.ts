@@ -1,4 +1,13 @@
+import { Writable } from 'node:stream';
 import { terminalOf, type Terminal } from './render/terminal.js';
+
+/** Standard input and output as a protocol's own. */
+export interface Pipes {
+  readonly input: AsyncIterable<Uint8Array>;
+  readonly output: Writable;
+  /** Reads no more. */
+  end(): void;
+}
 
 /** What a command uses of its process. */
 export interface CommandIo {
@@ -11,6 +20,8 @@ export interface CommandIo {
   readonly folder: string;
   /** Calls the listener when the person presses ^C, until the returned function is called. */
   onInterrupt(listener: () => void): () => void;
+  /** Gives standard output to one writer: what anybody else writes to it goes to standard error from now on. */
+  takePipes(): Pipes;
 }
 
 /** The real process. */
@@ -27,7 +38,30 @@ export function processIo(): CommandIo {
         process.off('SIGINT', listener).off('SIGTERM', listener);
       };
     },
+    takePipes: () => ({
+      input: process.stdin,
+      output: takeStdout(),
+      end: () => {
+        process.stdin.destroy();
+      },
+    }),
   };
+}
+
+function takeStdout(): Writable {
+  const { stdout, stderr } = process;
+  const write = stdout.write.bind(stdout);
+  stdout.write = stderr.write.bind(stderr);
+  const output = new Writable({
+    write: (chunk: Uint8Array, _encoding, done) => {
+      write(chunk, done);
+    },
+    writev: (chunks, done) => {
+      write(Buffer.concat(chunks.map(({ chunk }: { chunk: Uint8Array }) => chunk)), done);
+    },
+  });
+  stdout.on('error', (error: Error) => output.destroy(error)).on('close', () => output.destroy());
+  return output;
 }
 
 /** Writes a value as one line of JSON. */

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import type { AcpOptions } from './command/acp.command.js';
 import type { DoctorOptions } from './command/doctor.command.js';
 import type { RunCommandOptions } from './command/run.command.js';
 import type { ShowOptions } from './command/show.command.js';
@@ -107,6 +108,19 @@ function createProgram(io: CommandIo, finish: (code: ExitCode) => void): Command
     .action(async ({ json = false }: { json?: boolean }) => {
       const { runDemo } = await import('./demo/run-demo.js');
       finish((await runDemo({ json, terminal: io.out })) === 0 ? EXIT.completed : EXIT.otherEnd);
+    });
+
+  program
+    .command('acp')
+    .description('serve sessions to an editor: the Agent Client Protocol on standard input and output')
+    .requiredOption('--agent <file|name>', 'who works: the name of an agent that the services know, or a YAML file')
+    .option('--tenant <id>', 'whose sessions they are', 'local')
+    .option('--nats <url>', 'use services that run elsewhere (default: those of `jetloop up`, or all in this process)')
+    .option('--policies <file...>', 'policy sets, YAML')
+    .option('--models <file>', 'model targets, YAML (default: one from OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL)')
+    .action(async (options: AcpOptions) => {
+      const { acpCommand } = await import('./command/acp.command.js');
+      finish(await acpCommand(options, VERSION, io));
     });
 
   addSessionCommands(program, io, finish);

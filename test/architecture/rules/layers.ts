@@ -14,6 +14,9 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   testing: COMMON,
 };
 
+/** What a service may import besides: the bridge drives sessions for editors, as any program does. */
+const SERVICES: Readonly<Record<string, readonly string[]>> = { 'acp-bridge': ['client'] };
+
 /** Packages that put services together, and so may import them. */
 const ASSEMBLIES = ['standalone', 'cli'];
 
@@ -33,5 +36,5 @@ function mayImport({ home }: SourceFile, imported: string): boolean {
   if (kind === 'libs') return LIBRARIES[name]?.includes(imported) ?? false;
   if (name === 'cli') return true;
   if (ASSEMBLIES.includes(name)) return imported !== 'cli';
-  return COMMON.includes(imported);
+  return COMMON.includes(imported) || (SERVICES[name]?.includes(imported) ?? false);
 }

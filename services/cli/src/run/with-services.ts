@@ -4,7 +4,11 @@ import { Progress } from '../render/progress.js';
 import type { RunPlan } from './run-plan.js';
 
 /** Lends the address of services that can carry out the plan: running ones, or all of them in this process. */
-export async function withServices<T>(io: CommandIo, plan: RunPlan, work: (natsUrl: string) => Promise<T>): Promise<T> {
+export async function withServices<T>(
+  io: CommandIo,
+  plan: Pick<RunPlan, 'where'>,
+  work: (natsUrl: string) => Promise<T>,
+): Promise<T> {
   const { where } = plan;
   if (where.kind === 'running') return work(where.natsUrl);
   const progress = new Progress(io.err);

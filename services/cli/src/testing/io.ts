@@ -1,3 +1,4 @@
+import { PassThrough } from 'node:stream';
 import type { CommandIo } from '../command-io.js';
 import { recordingTerminal } from './entries.js';
 
@@ -12,6 +13,7 @@ export function recordingIo(io: Partial<CommandIo> = {}): { io: CommandIo; out: 
     env: {},
     folder: '/',
     onInterrupt: () => () => undefined,
+    takePipes: () => ({ input: all.input, output: new PassThrough(), end: () => undefined }),
     ...io,
   };
   return { io: all, out: out.written, err: err.written };
