@@ -98,6 +98,9 @@ export interface StepState {
 export interface CompactionState {
   readonly stage: 'wanted' | 'running';
   readonly trigger: 'policy' | 'overflow';
+  readonly step: number;
+  /** Compactions that were wanted before in this step. */
+  readonly before: number;
   /** Position of the event of this stage. */
   readonly sequence: number;
   /** RFC 3339. */
@@ -173,6 +176,8 @@ export interface TurnState {
   /** The step before which pre-step policies were answered though no step began yet. */
   readonly preStepped?: number;
   readonly compaction?: CompactionState;
+  /** The last compaction that was wanted, whatever came of it. */
+  readonly lastCompaction?: CompactionState;
   readonly sawMaxTokens: boolean;
   readonly sawRefusal: boolean;
   readonly output?: { schema: Record<string, unknown> };

@@ -2,7 +2,7 @@ import type { EventOf, RecordedEvent } from '@jetloop/contracts';
 import type { SessionState, TurnState } from '../state.js';
 import type { EventContext } from './event-context.js';
 import { inCall, inTurn, openCalls, workStep } from './in-turn.js';
-import { withoutCompaction } from './apply-turn.js';
+import { compactionWanted, withoutCompaction } from './apply-turn.js';
 
 type Decided = RecordedEvent & EventOf<'policy.decided'>;
 
@@ -17,8 +17,10 @@ export function applyDecision(state: SessionState, event: Decided, { at }: Event
     }
     case 'pre-step': {
       if (decision !== 'compact') return state;
-      const compaction = { stage: 'wanted' as const, trigger: 'policy' as const, sequence: event.sequence, at };
-      return inTurn(state, event, (turn) => ({ ...turn, compaction, preStepped: workStep(turn) }));
+      return inTurn(state, event, (turn) => ({
+        ...compactionWanted(turn, 'policy', event.sequence, at),
+        preStepped: workStep(turn),
+      }));
     }
     case 'pre-compact':
       return inTurn(state, event, (turn) => withoutCompaction(turn, event.sequence));

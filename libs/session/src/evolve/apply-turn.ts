@@ -1,5 +1,5 @@
 import type { EventOf, FinishReason, RecordedEvent } from '@jetloop/contracts';
-import type { SessionState, StepState, TurnState } from '../state.js';
+import type { CompactionState, SessionState, StepState, TurnState } from '../state.js';
 import { BrokenLogError } from './broken-log.error.js';
 import type { EventContext } from './event-context.js';
 import { inTurn, workStep } from './in-turn.js';
@@ -49,9 +49,10 @@ export function applyTurn(state: SessionState, event: TurnEvent, context: EventC
     case 'compaction.start': {
       const { range } = event.data;
       return inTurn(state, event, (turn) => {
-        const trigger = turn.compaction?.trigger ?? 'policy';
-        const compaction = { stage: 'running' as const, trigger, sequence: event.sequence, at: context.at, range };
-        return { ...turn, compaction };
+        if (!turn.compaction) throw new BrokenLogError(event, 'no compaction was wanted');
+        const { trigger, step, before } = turn.compaction;
+        const begun = { stage: 'running' as const, sequence: event.sequence, at: context.at };
+        return { ...turn, compaction: { ...begun, trigger, step, before, range } };
       });
     }
     case 'compaction.summary':
@@ -140,6 +141,19 @@ function deferred(
   const deferrals = [...state.deferrals, { what, turn, step, attempt, until, reason, attempts }];
   const next = { ...state, deferrals };
   if (reason !== 'context_overflow') return next;
-  const compaction = { stage: 'wanted' as const, trigger: 'overflow' as const, sequence: event.sequence, at };
-  return inTurn(next, event, (open) => ({ ...open, compaction }));
+  return inTurn(next, event, (open) => compactionWanted(open, 'overflow', event.sequence, at));
+}
+
+/** A compaction that is wanted: the state from which it is asked about, or begins. `at`: RFC 3339. */
+export function compactionWanted(
+  turn: TurnState,
+  trigger: CompactionState['trigger'],
+  sequence: number,
+  at: string,
+): TurnState {
+  const step = workStep(turn);
+  const last = turn.lastCompaction;
+  const before = last?.step === step ? last.before + 1 : 0;
+  const compaction = { stage: 'wanted' as const, trigger, step, before, sequence, at };
+  return { ...turn, compaction, lastCompaction: compaction };
 }

@@ -5,7 +5,7 @@ import { presetResult } from '../tools/preset-result.js';
 import { workStep } from '../evolve/in-turn.js';
 import { joining } from '../next/joining.js';
 import { wantsToolList } from '../next/tool-list.js';
-import type { CallState, SessionState, StepState, TurnState } from '../state.js';
+import type { CallState, CompactionState, SessionState, StepState, TurnState } from '../state.js';
 import { hookWork } from './hook-work.js';
 import type { AwaitedWork } from './work.js';
 import { workCommon, type WorkPosition } from './work-common.js';
@@ -59,13 +59,9 @@ function callWork(state: SessionState, turn: TurnState, step: StepState, call: C
   return mayRun(call) && !isControlTool(call.name) ? runningCall(state, turn, step, call) : [];
 }
 
-function compactionWork(
-  state: SessionState,
-  turn: TurnState,
-  compaction: NonNullable<TurnState['compaction']>,
-): AwaitedWork {
+function compactionWork(state: SessionState, turn: TurnState, compaction: CompactionState): AwaitedWork {
   if (compaction.stage === 'wanted') return hookWork.preCompact(state, turn, compaction);
-  const common = workCommon(state, here(turn), 'compact', compaction.at, state.agent.deadlines.llm);
+  const common = workCommon(state, here(turn), 'compact', compaction.at, state.agent.deadlines.llm, compaction.before);
   return { kind: 'llm', command: { ...common, upTo: compaction.sequence, purpose: 'compaction' } };
 }
 

@@ -35,7 +35,7 @@ export const hookWork = {
     return ask(state, here(turn), `hook.pre-step.${turn.disposed}`, turn.startedAt, subject);
   },
 
-  preCompact(state: SessionState, turn: TurnState, { at }: CompactionState): HookWork {
+  preCompact(state: SessionState, turn: TurnState, { at, before }: CompactionState): HookWork {
     const range = chooseRange(state.conversation) ?? { from: 0, to: 0 };
     const subject: SeamSubject = {
       seam: 'pre-compact',
@@ -43,7 +43,7 @@ export const hookWork = {
       ...range,
       estimatedTokens: estimatedTokens(state.conversation),
     };
-    return ask(state, here(turn), 'hook.pre-compact', at, subject);
+    return ask(state, here(turn), 'hook.pre-compact', at, subject, before);
   },
 
   preTool(state: SessionState, turn: TurnState, step: StepState, call: CallState): HookWork[] {
