@@ -14,6 +14,7 @@ export type {
   DecideOptions,
   EventsOptions,
   MessageOptions,
+  OutputOptions,
   PromptContent,
   PromptOptions,
   TurnOptions,

@@ -25,6 +25,7 @@ import type {
   DecideOptions,
   EventsOptions,
   MessageOptions,
+  OutputOptions,
   PromptContent,
   PromptOptions,
   TurnOptions,
@@ -81,7 +82,7 @@ export class JetloopClient {
    */
   create(options: CreateOptions & { readonly prompt: PromptContent }): Promise<AcceptedMessage>;
   create(options: CreateOptions): Promise<Accepted>;
-  async create({ session = randomUUID(), agent, workspace, labels, prompt }: CreateOptions): Promise<Accepted> {
+  async create({ session = randomUUID(), agent, workspace, labels, prompt, output }: CreateOptions): Promise<Accepted> {
     const messageId = prompt === undefined ? undefined : randomUUID();
     const sequence = await this.send(session, {
       ...this.envelope(),
@@ -91,7 +92,7 @@ export class JetloopClient {
       ...(labels === undefined ? {} : { labels }),
       ...(prompt === undefined || messageId === undefined
         ? {}
-        : { prompt: { messageId, content: checkContent(prompt) } }),
+        : { prompt: { messageId, content: checkContent(prompt), ...outputOf(output) } }),
     });
     return { session, sequence: sequence ?? 0, ...(messageId === undefined ? {} : { messageId }) };
   }
@@ -102,9 +103,11 @@ export class JetloopClient {
    * content), `full`, `unavailable`
    * @example
    * const { messageId, sequence } = await client.prompt(session, 'And now the docs.', { whenBusy: 'interrupt' });
+   * @example
+   * await client.prompt(session, 'How many tests fail?', { output: { schema: { type: 'object', required: ['failing'] } } });
    */
   async prompt(session: string, content: PromptContent, options: PromptOptions = {}): Promise<AcceptedMessage> {
-    const { messageId = randomUUID(), whenBusy = 'queue' } = options;
+    const { messageId = randomUUID(), whenBusy = 'queue', output } = options;
     token('messageId', messageId);
     const command = {
       ...this.envelope(),
@@ -112,6 +115,7 @@ export class JetloopClient {
       messageId,
       content: checkContent(content),
       whenBusy,
+      ...outputOf(output),
     } as const;
     return { session, messageId, sequence: (await this.send(session, command)) ?? 0 };
   }
@@ -313,6 +317,10 @@ export class JetloopClient {
   private envelope(): { commandId: string; actor: string } {
     return { commandId: randomUUID(), actor: this.options.actor };
   }
+}
+
+function outputOf(output: OutputOptions | undefined): { output?: { schema: Record<string, unknown> } } {
+  return output ? { output: { schema: { ...output.schema } } } : {};
 }
 
 function token(field: string, value: string): string {

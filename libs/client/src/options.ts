@@ -17,6 +17,11 @@ export interface ConnectOptions extends ClientOptions {
   readonly timeoutMs?: number;
 }
 
+/** What the answer of a prompt's turn shall be: one JSON value that fits a JSON Schema (2020-12). The model gets no tools. */
+export interface OutputOptions {
+  readonly schema: Readonly<Record<string, unknown>>;
+}
+
 export interface CreateOptions {
   /** Default: a new id. */
   readonly session?: string;
@@ -27,11 +32,15 @@ export interface CreateOptions {
   readonly labels?: Readonly<Record<string, string>>;
   /** The first prompt: one command creates the session and starts its first turn. */
   readonly prompt?: PromptContent;
+  /** What the answer to this prompt shall be; default: what the model says. */
+  readonly output?: OutputOptions;
 }
 
 export interface PromptOptions extends MessageOptions {
   /** What happens while a turn runs. Default `queue`. */
   readonly whenBusy?: 'queue' | 'reject' | 'interrupt';
+  /** What the answer shall be; default: what the model says. */
+  readonly output?: OutputOptions;
 }
 
 /** What a cancel reaches. */

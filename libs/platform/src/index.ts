@@ -5,4 +5,4 @@ export { createLogger, nestLogger } from './logger.js';
 export { ServiceMetrics } from './metrics.js';
 export type { CommandOutcome } from './metrics.js';
 export { runService } from './run-service.js';
-export type { RunningProcess, ServicePlatform } from './run-service.js';
+export type { EventLog, RunningProcess, ServicePlatform } from './run-service.js';

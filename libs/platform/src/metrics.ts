@@ -28,6 +28,16 @@ export class ServiceMetrics {
     });
   }
 
+  /** A counter of the service's own. Label values must be few: names and codes, never ids. */
+  counter<L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> {
+    return new Counter({ name, help, labelNames: [...labelNames], registers: [this.registry] });
+  }
+
+  /** A histogram of seconds of the service's own. */
+  seconds<L extends string>(name: string, help: string, labelNames: readonly L[]): Histogram<L> {
+    return new Histogram({ name, help, labelNames: [...labelNames], buckets: SECONDS, registers: [this.registry] });
+  }
+
   /** Counts a settled command. */
   readonly observe = (outcome: CommandOutcome, milliseconds: number): void => {
     this.commands.inc({ outcome });

@@ -11,8 +11,15 @@ export interface RunningProcess {
   readiness(): Readiness;
 }
 
+/** Writes one line with fields. */
+export interface EventLog {
+  info(fields: Readonly<Record<string, unknown>>, message: string): void;
+  warn(fields: Readonly<Record<string, unknown>>, message: string): void;
+}
+
 export interface ServicePlatform {
   readonly logger: LoggerService;
+  readonly log: EventLog;
   readonly metrics: ServiceMetrics;
 }
 
@@ -32,7 +39,7 @@ export async function runService<S extends z.ZodRawShape>(
   try {
     const config = loadConfig(z.object({ ...commonConfig, ...shape }));
     const metrics = new ServiceMetrics(service);
-    const running = await start(config, { logger: nestLogger(logger), metrics });
+    const running = await start(config, { logger: nestLogger(logger), log: logger, metrics });
     const { JETLOOP_HTTP_PORT: port, JETLOOP_HTTP_HOST: host } = loadConfig(z.object(commonConfig));
     const state = { stopping: false };
     const readiness = () => ({ ...running.readiness(), running: !state.stopping });

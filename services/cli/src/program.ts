@@ -60,6 +60,7 @@ function createProgram(io: CommandIo, finish: (code: ExitCode) => void): Command
     .option('--nats <url>', 'use services that run elsewhere (default: those of `jetloop up`, or all in this process)')
     .option('--policies <file...>', 'policy sets, YAML')
     .option('--models <file>', 'model targets, YAML (default: one from OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL)')
+    .option('--output <file>', 'a JSON Schema: the answer is one JSON value that fits it, and the model gets no tools')
     .option('--json', 'one line of JSON an event, and one with the outcome')
     .action(async (prompt: string, options: RunCommandOptions) => {
       const { runCommand } = await import('./command/run.command.js');

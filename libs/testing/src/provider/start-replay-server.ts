@@ -11,6 +11,8 @@ export interface ReplayOptions extends Framing {
   readonly pieces?: number;
   /** Answer 400 to what a real provider would refuse: orphan, duplicate or misplaced tool results, empty texts. */
   readonly strict?: boolean;
+  /** Decides what a request gets for which nothing is planned; undefined: the fixture that its model names. */
+  readonly answer?: (request: ReplayedRequest) => PlannedResponse | undefined;
 }
 
 /** A request as the provider saw it. */
@@ -19,6 +21,8 @@ export interface ReplayedRequest {
   readonly headers: IncomingHttpHeaders;
   /** Parsed JSON. */
   readonly body: unknown;
+  /** When it had come, milliseconds since the epoch. */
+  readonly at: number;
 }
 
 /** A model provider on 127.0.0.1 that answers with recordings and with planned faults. */
@@ -56,17 +60,20 @@ export async function startReplayServer(options: ReplayOptions): Promise<ReplayS
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = request.url ?? '/';
     const body: unknown = JSON.parse(await textOf(request));
-    requests.push({ path, headers: request.headers, body });
+    const seen = { path, headers: request.headers, body, at: Date.now() };
+    requests.push(seen);
     const problem = options.strict === true ? historyProblem(body) : undefined;
-    const planned = problem === undefined ? await next(path, body) : refusal(400, 'invalid_request_error', problem);
+    const planned = problem === undefined ? await next(seen) : refusal(400, 'invalid_request_error', problem);
     await writeResponse(response, planned, options.pieces, () => {
       ownCuts.add(response);
     });
   }
 
-  async function next(path: string, body: unknown): Promise<PlannedResponse> {
+  async function next(request: ReplayedRequest): Promise<PlannedResponse> {
+    const { path, body } = request;
     const { model, stream = false } = asked.parse(body);
-    const name = queue.shift() ?? model ?? /models\/([^:/]+)/.exec(path)?.[1] ?? '(no model)';
+    const name =
+      queue.shift() ?? options.answer?.(request) ?? model ?? /models\/([^:/]+)/.exec(path)?.[1] ?? '(no model)';
     if (typeof name !== 'string') return name;
     const dialect = dialectOf(path);
     const whole = dialect === 'google' ? !path.includes(':stream') : !stream;

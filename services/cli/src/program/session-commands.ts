@@ -28,6 +28,7 @@ export function addSessionCommands(program: Command, io: CommandIo, finish: Fini
     .option('--steer', 'say it to the open turn, before its next step')
     .option('--inject', 'add it to the open turn as context that nobody said')
     .option('--message-id <id>', 'your id of the message: the same one is accepted once (default: a new one)')
+    .option('--output <file>', 'a JSON Schema: the answer is one JSON value that fits it, and the model gets no tools')
     .option('--create', 'begin the session if there is none')
     .option(
       '--agent <file|name>',

@@ -140,9 +140,18 @@ export class TurnRenderer {
       if (restart || this.streaming !== 'text') this.out.gap();
       this.out.stream(clean(text));
     }
+    this.object(content);
     this.out.endLine();
     this.streaming = undefined;
     if (finishReason !== 'stop' && finishReason !== 'tool-calls') this.note(`the answer was cut: ${finishReason}`);
+  }
+
+  /** An answer that is an object, where its text did not stream by. */
+  private object(content: EventData<'assistant.message'>['content']): void {
+    const [block] = content;
+    if (block?.type !== 'json' || this.streaming === 'text') return;
+    this.out.gap();
+    this.out.stream(clean(JSON.stringify(block.value, undefined, 2)));
   }
 
   private prompt(text: string, label: string): void {

@@ -3,6 +3,7 @@ import { defaultAgent } from '../agent/default-agent.js';
 import { namedAgent } from '../agent/named-agent.js';
 import type { CommandIo } from '../command-io.js';
 import { checkToken } from '../input/check-token.js';
+import { loadSchema } from '../input/load-schema.js';
 import { readPrompt } from '../input/read-prompt.js';
 import { UsageError } from '../usage-error.js';
 import { planWhere, type WhereOptions } from './plan-where.js';
@@ -12,6 +13,8 @@ export interface RunOptions extends WhereOptions {
   readonly agent?: string | undefined;
   readonly tenant: string;
   readonly session?: string | undefined;
+  /** File of a JSON Schema. */
+  readonly output?: string | undefined;
 }
 
 /** Checks all that was asked for. Starts nothing, writes nothing. @throws UsageError */
@@ -20,10 +23,11 @@ export async function planRun(prompt: string, options: RunOptions, io: CommandIo
   const session = options.session === undefined ? undefined : checkToken('--session', options.session);
   const text = await readPrompt(prompt, io.input);
   const agent = await namedAgent(options.agent);
+  const output = await loadSchema(options.output);
   const where = await planWhere(options, io);
   if (where.kind === 'embedded')
     checkChain(agent && 'spec' in agent ? agent.spec : defaultAgent, where.catalogue, agent);
-  return { prompt: text, tenant, session, agent, where };
+  return { prompt: text, tenant, session, agent, output, where };
 }
 
 /** A chain of which no target is known can answer nothing. An agent of another name is looked up by the services. */

@@ -1,3 +1,4 @@
+import type { OutputOptions } from '@jetloop/client';
 import type { PolicySet } from '@jetloop/hook-policy';
 import type { Catalogue } from '@jetloop/llm-router';
 import type { NamedAgent } from '../agent/named-agent.js';
@@ -10,6 +11,8 @@ export interface RunPlan {
   readonly session: string | undefined;
   /** Undefined: none was named. */
   readonly agent: NamedAgent | undefined;
+  /** What the answer shall be; undefined: what the model says. */
+  readonly output: OutputOptions | undefined;
   readonly where: RunningServices | EmbeddedServices;
 }
 

@@ -55,7 +55,7 @@ export async function runTurn(io: CommandIo, plan: RunPlan, natsUrl: string, lis
     if (delta) stops.push(client.live(session, afterBegin(delta), 'delta'));
     if (output) stops.push(client.live(session, afterBegin(output), 'tool'));
     const { messageId, sequence } = isKnown
-      ? await client.prompt(session, plan.prompt)
+      ? await client.prompt(session, plan.prompt, plan.output ? { output: plan.output } : {})
       : await create(client, session, plan);
     begin();
     stops.push(io.onInterrupt(cancelFirst(client, session, giveUp)));
@@ -73,11 +73,12 @@ export async function runTurn(io: CommandIo, plan: RunPlan, natsUrl: string, lis
   }
 }
 
-function create(client: JetloopClient, session: string, { agent, where, prompt }: RunPlan) {
+function create(client: JetloopClient, session: string, { agent, where, prompt, output }: RunPlan) {
   return client.create({
     session,
     agent: agent ?? { spec: defaultAgent },
     ...(where.workspace === undefined ? {} : { workspace: where.workspace }),
     prompt,
+    ...(output ? { output } : {}),
   });
 }
