@@ -2,14 +2,14 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { z } from 'zod';
 import { writeResponse, type PlannedResponse } from './planned-response.js';
 import { dialectOf, replayFixture, type Framing } from './replay-fixture.js';
-import { historyProblem } from './strict-history.js';
+import { strictProblem } from './strict/strict-problem.js';
 
 export interface ReplayOptions extends Framing {
   /** Where the fixtures lie: `<name>.chunks.txt` for streams, `<name>.json` for whole bodies. */
   readonly folder: string;
   /** Bytes a write; default: an event at once. */
   readonly pieces?: number;
-  /** Answer 400 to what a real provider would refuse: orphan, duplicate or misplaced tool results, empty texts. */
+  /** Answer 400 to what a strict provider of the dialect would refuse: see `strict/`. */
   readonly strict?: boolean;
   /** Decides what a request gets for which nothing is planned; undefined: the fixture that its model names. */
   readonly answer?: (request: ReplayedRequest) => PlannedResponse | undefined;
@@ -62,7 +62,7 @@ export async function startReplayServer(options: ReplayOptions): Promise<ReplayS
     const body: unknown = JSON.parse(await textOf(request));
     const seen = { path, headers: request.headers, body, at: Date.now() };
     requests.push(seen);
-    const problem = options.strict === true ? historyProblem(body) : undefined;
+    const problem = options.strict === true ? strictProblem(dialectOf(path), body) : undefined;
     const planned = problem === undefined ? await next(seen) : refusal(400, 'invalid_request_error', problem);
     await writeResponse(response, planned, options.pieces, () => {
       ownCuts.add(response);

@@ -1,4 +1,12 @@
-import type { AnsweringModel, ContentBlock, FinishReason, LlmError, Usage } from '@jetloop/contracts';
+import type {
+  AnsweringModel,
+  ContentBlock,
+  FinishReason,
+  Json,
+  LlmError,
+  ToolCallBlock,
+  Usage,
+} from '@jetloop/contracts';
 import type { Target } from '../catalogue/catalogue.js';
 import type { Part } from './part.js';
 
@@ -6,6 +14,7 @@ interface Call {
   id: string;
   name: string;
   arguments: string;
+  state?: ToolCallBlock['state'];
 }
 
 interface EndError {
@@ -36,13 +45,16 @@ export class Assembler {
       case 'lifecycle':
         return;
       case 'text':
+        this.extend('text', part.text, false);
+        return;
       case 'reasoning':
-        this.extend(part.kind, part.text);
+        this.extend('reasoning', part.text, part.isNew === true);
         return;
       case 'reasoning-state': {
         const last = this.blocks.at(-1);
-        const state = { dialect: this.target.dialect, model: this.target.model, value: part.value };
-        if (last?.type === 'reasoning') last.state = state;
+        const state = this.stateOf(part.value);
+        const isOpen = last?.type === 'reasoning' && last.state === undefined;
+        if (isOpen && part.isOwn !== true) last.state = state;
         else this.blocks.push({ type: 'reasoning', text: '', state });
         return;
       }
@@ -81,18 +93,25 @@ export class Assembler {
     return { content, usage: this.usage, model: answering, end: this.end };
   }
 
-  private extend(type: 'text' | 'reasoning', text: string): void {
+  private extend(type: 'text' | 'reasoning', text: string, isNew: boolean): void {
     if (text === '') return;
     const last = this.blocks.at(-1);
-    if (last?.type === type) last.text += text;
+    // Reasoning that has its state is complete: the state is good for exactly that text.
+    const isOpen = last?.type === 'reasoning' ? last.state === undefined : last?.type === 'text';
+    if (last?.type === type && isOpen && !isNew) last.text += text;
     else this.blocks.push({ type, text });
   }
 
-  private addCall({ call: index, id, name, arguments: fragment }: Extract<Part, { kind: 'call' }>): void {
+  private stateOf(value: Json): NonNullable<ToolCallBlock['state']> {
+    return { dialect: this.target.dialect, model: this.target.model, value };
+  }
+
+  private addCall({ call: index, id, name, arguments: fragment, state }: Extract<Part, { kind: 'call' }>): void {
     const known = this.calls.get(index);
     const call = known ?? { id: id ?? `call_${index}`, name: '', arguments: '' };
     call.arguments += fragment;
     if (name !== undefined && call.name === '') call.name = name;
+    if (state !== undefined) call.state = this.stateOf(state);
     if (known) return;
     this.calls.set(index, call);
     this.blocks.push({ type: 'call', call });

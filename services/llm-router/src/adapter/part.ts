@@ -12,9 +12,10 @@ export type Part =
   /** Role deltas, pings, comments: alive, but nothing said yet. */
   | { readonly kind: 'lifecycle' }
   | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'reasoning'; readonly text: string }
-  /** Opaque provider state that goes with the reasoning block before it. */
-  | { readonly kind: 'reasoning-state'; readonly value: Json }
+  /** `isNew`: not the rest of the reasoning block before it. */
+  | { readonly kind: 'reasoning'; readonly text: string; readonly isNew?: boolean }
+  /** Opaque provider state of the reasoning block before it; `isOwn`: of a block without text. */
+  | { readonly kind: 'reasoning-state'; readonly value: Json; readonly isOwn?: boolean }
   /** `call` numbers the calls of the answer from 0; id and name come with the first fragment of a call. */
   | {
       readonly kind: 'call';
@@ -22,6 +23,8 @@ export type Part =
       readonly id?: string;
       readonly name?: string;
       readonly arguments: string;
+      /** Opaque provider state of the call. */
+      readonly state?: Json;
     }
   /** Later ones replace earlier ones. */
   | { readonly kind: 'usage'; readonly usage: Usage }

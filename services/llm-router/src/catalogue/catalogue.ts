@@ -77,7 +77,7 @@ export type ScriptRule = z.output<typeof scriptRuleSchema>;
 export const targetSchema = z.strictObject({
   /** A name for display. */
   provider: z.string().min(1),
-  dialect: z.enum(['chat', 'scripted']),
+  dialect: z.enum(['chat', 'anthropic', 'google', 'scripted']),
   baseUrl: z.url({ protocol: /^https?$/ }).optional(),
   model: z.string().min(1),
   /** Name of the environment variable that holds the key; a key itself is refused. */

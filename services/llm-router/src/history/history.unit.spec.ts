@@ -7,7 +7,7 @@ import {
   OWN_FIXTURES,
   requestTo,
   textOf as answerOf,
-} from '../adapter/chat/chat-driver.fixture.spec.js';
+} from '../adapter/adapter-driver.fixture.spec.js';
 import { imageType } from './image-type.js';
 import { prepareHistory } from './prepare-history.js';
 import { ToolNames } from './tool-names.js';
@@ -143,7 +143,7 @@ describe('a history for a strict chat provider', () => {
 
   it('changes nothing when it is applied again, and never the log', () => {
     const { target } = requestTo(server);
-    const rules = { keepsReasoning: () => false, imagesInResults: false };
+    const rules = { keepsState: () => false, imagesInResults: false };
     const messages = [user(text('Hi'), text('')), assistant(call('a', '{'), call('a')), result('a'), user(text('x'))];
     const before = structuredClone(messages);
     const once = prepareHistory(messages, target, rules);

@@ -1,4 +1,4 @@
-import type { ContentBlock, DerivedMessage } from '@jetloop/contracts';
+import type { PreparedBlock, PreparedMessage } from './prepared-message.js';
 
 const INTERRUPTED = 'This call was interrupted: its result is not known.';
 
@@ -6,17 +6,17 @@ const INTERRUPTED = 'This call was interrupted: its result is not known.';
  * Puts directly behind each assistant message exactly one result for each of its calls, in call order. Results that no
  * call asked for are left out, missing ones say so, and equal ids within one message are told apart by a number.
  */
-export function pairResults(messages: readonly DerivedMessage[]): DerivedMessage[] {
-  const paired: DerivedMessage[] = [];
+export function pairResults(messages: readonly PreparedMessage[]): PreparedMessage[] {
+  const paired: PreparedMessage[] = [];
   for (let at = 0; at < messages.length; at++) {
     const message = messages[at];
     if (message?.role === 'user') paired.push(message);
     if (message?.role !== 'assistant') continue;
-    const results: (DerivedMessage | undefined)[] = [];
+    const results: (PreparedMessage | undefined)[] = [];
     for (let next = at + 1; messages[next]?.role === 'tool'; next++) results.push(messages[next]);
     const ids = new Set<string>();
-    const answers: DerivedMessage[] = [];
-    const content = message.content.map((block): ContentBlock => {
+    const answers: PreparedMessage[] = [];
+    const content = message.content.map((block): PreparedBlock => {
       if (block.type !== 'tool-call') return block;
       const found = results.findIndex((result) => result?.callId === block.id);
       const [result] = found < 0 ? [] : results.splice(found, 1);
@@ -31,6 +31,6 @@ export function pairResults(messages: readonly DerivedMessage[]): DerivedMessage
   return paired;
 }
 
-function interrupted(name: string): DerivedMessage {
+function interrupted(name: string): PreparedMessage {
   return { role: 'tool', name, content: [{ type: 'text', text: INTERRUPTED }], isError: true };
 }

@@ -2,20 +2,19 @@ import type { ContentBlock, DerivedMessage, ToolCallBlock } from '@jetloop/contr
 import { parseArguments } from '@jetloop/session';
 import type { Target } from '../catalogue/catalogue.js';
 import { imageType } from './image-type.js';
+import { mergeRoles } from './merge-roles.js';
 import { pairResults } from './pair-results.js';
+import type { PreparedBlock, PreparedMessage } from './prepared-message.js';
+import type { BlockState } from './reasoning-rules.js';
 
 const COMMON = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'];
 const MEDIA_TYPES = { common: COMMON, supported: [...COMMON, 'image/heic', 'image/heif'] };
 
 type ImageBlock = Extract<ContentBlock, { type: 'image' }>;
-type ReasoningBlock = Extract<ContentBlock, { type: 'reasoning' }>;
-/** What is left for a dialect to write down: all else has become text. */
-export type PreparedBlock = Extract<ContentBlock, { type: 'text' | 'image' | 'tool-call' | 'reasoning' }>;
-export type PreparedMessage = Omit<DerivedMessage, 'content'> & { readonly content: readonly PreparedBlock[] };
 
 export interface HistoryRules {
-  /** Whether reasoning goes back to this target; chat dialects take none. */
-  readonly keepsReasoning: (block: ReasoningBlock) => boolean;
+  /** Whether reasoning state goes back to this target; chat dialects take none. */
+  readonly keepsState: (state: BlockState) => boolean;
   /** Whether a tool result may hold images. */
   readonly imagesInResults: boolean;
 }
@@ -29,11 +28,14 @@ export function prepareHistory(
   target: Target,
   rules: HistoryRules,
 ): PreparedMessage[] {
-  return pairResults(messages).flatMap((message): PreparedMessage[] => {
+  const prepared = messages.flatMap((message): PreparedMessage[] => {
     const content = message.content.flatMap((block) => prepareBlock(block, message.role, target, rules)).filter(isSaid);
-    if (content.length > 0) return [{ ...message, content }];
+    // Thoughts alone are no message: providers refuse an answer that ends with them.
+    if (content.some(({ type }) => type !== 'reasoning')) return [{ ...message, content }];
     return message.role === 'tool' ? [{ ...message, content: [{ type: 'text', text: '(no output)' }] }] : [];
   });
+  // Results that nobody asked for stand between neighbours; without them these come together, and are paired again.
+  return pairResults(mergeRoles(pairResults(mergeRoles(prepared))));
 }
 
 function prepareBlock(
@@ -46,9 +48,9 @@ function prepareBlock(
     case 'text':
       return [block];
     case 'reasoning':
-      return rules.keepsReasoning(block) ? [block] : [];
+      return block.state && rules.keepsState(block.state) ? [block] : [];
     case 'tool-call':
-      return [withValidArguments(block)];
+      return [withValidArguments(withOwnState(block, rules))];
     case 'image':
       return [prepareImage(block, target, role === 'user' || (role === 'tool' && rules.imagesInResults))];
     case 'json':
@@ -80,6 +82,10 @@ function resourceText({ uri, text, blob }: Extract<ContentBlock, { type: 'resour
 
 function withValidArguments(block: ToolCallBlock): ToolCallBlock {
   return block.arguments.trim() !== '' && parseArguments(block.arguments).ok ? block : { ...block, arguments: '{}' };
+}
+
+function withOwnState({ state, ...block }: ToolCallBlock, { keepsState }: HistoryRules): ToolCallBlock {
+  return state && keepsState(state) ? { ...block, state } : block;
 }
 
 function isSaid(block: PreparedBlock): boolean {

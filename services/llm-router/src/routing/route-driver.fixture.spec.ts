@@ -81,7 +81,7 @@ export async function run({
   let clock = 0;
   const routed = await route({
     catalogue: catalogueOf({ targets }, 'test'),
-    adapters: { scripted: fake, chat: fake },
+    adapters: { scripted: fake, chat: fake, anthropic: fake, google: fake },
     cooldowns,
     slots: new CountedSlots(),
     order: names,
@@ -119,7 +119,7 @@ export function optionsFor(name: string, more: Record<string, unknown> = {}): Ro
   const fake = new FakeProvider({});
   return {
     catalogue: catalogueOf({ targets }, 'test'),
-    adapters: { scripted: fake, chat: fake },
+    adapters: { scripted: fake, chat: fake, anthropic: fake, google: fake },
     cooldowns: new MemoryCooldowns(),
     slots: new CountedSlots(),
     order: [name],

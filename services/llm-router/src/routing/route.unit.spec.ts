@@ -127,7 +127,7 @@ describe('fallback', () => {
     expect(errorOf(outcome)).toMatchObject({ code: 'incomplete_stream' });
     const routed = await route({
       ...optionsFor('a'),
-      adapters: { scripted: thrown, chat: thrown },
+      adapters: { scripted: thrown, chat: thrown, anthropic: thrown, google: thrown },
     });
     expect(routed).toMatchObject({ kind: 'error', error: { code: 'protocol' } });
     expect(JSON.stringify(routed)).not.toContain('secret');
@@ -278,7 +278,7 @@ describe('abort', () => {
     const fake = new FakeProvider({ a: [fail('overloaded')] });
     const routed = await route({
       ...options,
-      adapters: { scripted: fake, chat: fake },
+      adapters: { scripted: fake, chat: fake, anthropic: fake, google: fake },
       signal: waiting.signal,
       wait: () => {
         waiting.abort();

@@ -16,7 +16,7 @@ async function conversation(script: Script, steps: readonly { turn: number; step
     const routed = await route({
       ...optionsFor('a'),
       catalogue,
-      adapters: { scripted: fake, chat: fake },
+      adapters: { scripted: fake, chat: fake, anthropic: fake, google: fake },
       order: order(chain, log, turn),
       primary: chain[0],
     });

@@ -2,17 +2,11 @@ import type { LlmError } from '@jetloop/contracts';
 import { AttemptFailure } from '../http/attempt-failure.js';
 import { errorFacts } from '../http/error-facts.js';
 import { llmError } from '../http/provider-error.js';
+import { CallAccumulator, type CallFragment } from '../call-accumulator.js';
+import { finishPart } from '../finish.js';
 import type { Part } from '../part.js';
-import { CallAccumulator, type CallFragment } from './call-accumulator.js';
-import { finishOf } from './chat-finish.js';
 import { chatFrameSchema, type ChatMessage } from './chat-frame.js';
 import { laterUsage, usageOf, type ChatUsage } from './chat-usage.js';
-
-/** Not an answer: the provider stopped for want of resources, or failed, and says so in place of a reason. */
-const FAILED_REASONS: Readonly<Record<string, LlmError['code'] & ('overloaded' | 'server_error')>> = {
-  error: 'server_error',
-  insufficient_system_resource: 'overloaded',
-};
 
 export interface ChatAccumulatorOptions {
   /** Reads an error object of the provider. */
@@ -80,18 +74,14 @@ export class ChatAccumulator {
   }
 
   private finish(): Part {
-    const raw = this.reasons.at(-1);
-    if (raw === undefined) throw failed('incomplete_stream', 'the answer ended without a finish_reason');
-    const failure = this.reasons.map((reason) => FAILED_REASONS[reason]).find((code) => code !== undefined);
-    if (failure) throw failed(failure, `the provider ended its answer with ${raw}`);
-    this.calls.end();
-    const calls = this.calls.count > 0;
-    const reason = finishOf(this.reasons, { calls, refused: this.refused });
-    if (reason === 'tool-calls' && !calls)
-      throw failed('tool_call_assembly', 'finish_reason tells of calls, none came');
-    if (reason === 'stop' && !this.said && !this.options.mayBeEmpty)
-      throw failed('empty_response', 'the answer is empty');
-    return { kind: 'finish', reason, raw };
+    if (this.isFinished) this.calls.end();
+    return finishPart({
+      reasons: this.reasons,
+      calls: this.calls.count > 0,
+      refused: this.refused && this.isFinished,
+      said: this.said,
+      mayBeEmpty: this.options.mayBeEmpty,
+    });
   }
 
   private message(message: ChatMessage, isWhole: boolean): Part[] {
@@ -137,12 +127,4 @@ function fragmentOf(called: NonNullable<ChatMessage['function_call']> | null | u
 
 function hasError(value: object): boolean {
   return 'error' in value && value.error !== null && value.error !== undefined && value.error !== '';
-}
-
-function failed(
-  code: LlmError['code'] &
-    ('incomplete_stream' | 'tool_call_assembly' | 'empty_response' | 'overloaded' | 'server_error'),
-  message: string,
-): AttemptFailure {
-  return new AttemptFailure(llmError(code, message));
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ReplayServer } from '@jetloop/testing';
-import { attempt, callEvent, errorOf, event, providerServer, requestTo } from './chat-driver.fixture.spec.js';
+import { attempt, callEvent, errorOf, event, providerServer, requestTo } from '../adapter-driver.fixture.spec.js';
 
 let server: ReplayServer;
 beforeAll(async () => {

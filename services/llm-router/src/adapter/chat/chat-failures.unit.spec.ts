@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { PlannedResponse, ReplayServer } from '@jetloop/testing';
-import { attempt, errorOf, event, providerServer, requestTo } from './chat-driver.fixture.spec.js';
+import { attempt, errorOf, event, providerServer, requestTo } from '../adapter-driver.fixture.spec.js';
 
 let server: ReplayServer;
 beforeAll(async () => {

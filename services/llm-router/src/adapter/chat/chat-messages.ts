@@ -1,4 +1,5 @@
-import { prepareHistory, type PreparedMessage } from '../../history/prepare-history.js';
+import { prepareHistory } from '../../history/prepare-history.js';
+import type { PreparedMessage } from '../../history/prepared-message.js';
 import type { ToolNames } from '../../history/tool-names.js';
 import type { ModelRequest } from '../adapter.js';
 
@@ -22,7 +23,7 @@ export type WireMessage =
 
 /** The conversation as chat providers take it. Reasoning never goes back: the dialect has no place for it. */
 export function chatMessages({ systemPrompt, messages, target }: ModelRequest, names: ToolNames): WireMessage[] {
-  const prepared = prepareHistory(messages, target, { keepsReasoning: () => false, imagesInResults: false });
+  const prepared = prepareHistory(messages, target, { keepsState: () => false, imagesInResults: false });
   const system: WireMessage[] = systemPrompt.trim() === '' ? [] : [{ role: 'system', content: systemPrompt }];
   return [...system, ...prepared.map((message) => wireMessage(message, names, target.capabilities.promptCaching))];
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ReplayServer } from '@jetloop/testing';
-import { attempt, errorOf, event, providerServer, requestTo, textOf } from './chat-driver.fixture.spec.js';
+import { attempt, errorOf, event, providerServer, requestTo, textOf } from '../adapter-driver.fixture.spec.js';
 
 let server: ReplayServer;
 beforeEach(async () => {

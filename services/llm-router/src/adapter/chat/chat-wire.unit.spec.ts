@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { ReplayOptions, ReplayServer } from '@jetloop/testing';
-import { attempt, event, providerServer, requestTo, textOf } from './chat-driver.fixture.spec.js';
+import { attempt, event, providerServer, requestTo, textOf } from '../adapter-driver.fixture.spec.js';
 
 const SKY = 'The sky is "blue" – día, 空 and 🌊.\nAlways.';
 let server: ReplayServer | undefined;

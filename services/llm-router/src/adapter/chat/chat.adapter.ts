@@ -1,10 +1,14 @@
 import type { Adapter, ModelRequest } from '../adapter.js';
+import { apiKey, type Environment } from '../http/api-key.js';
 import { AttemptFailure } from '../http/attempt-failure.js';
+import { attemptShell } from '../http/attempt-shell.js';
 import { EventReader, type ServerEvent } from '../http/event-reader.js';
+import { jsonOrText } from '../http/json-or-text.js';
+import { nextBytes } from '../http/next-bytes.js';
 import { llmError, providerError, type RequestFacts } from '../http/provider-error.js';
 import { requestFacts } from '../http/request-facts.js';
-import { Upstream, type UpstreamRequest } from '../http/upstream.js';
-import { isContent, type Part } from '../part.js';
+import type { Upstream, UpstreamRequest } from '../http/upstream.js';
+import type { Part } from '../part.js';
 import { calledNames, ToolNames } from '../../history/tool-names.js';
 import { answersToolRound } from '../../history/answers-tool-round.js';
 import { ChatAccumulator } from './chat-accumulator.js';
@@ -12,43 +16,27 @@ import { chatBody } from './chat-request.js';
 
 const DEFAULT_BASE_URL = 'https://api.openai.com/v1';
 const MAX_ERROR_BODY = 64 * 1024;
-/** After finish_reason and usage only `[DONE]` is missing: a socket that stays open is not waited for. */
-const SILENCE_AFTER_END_MS = 500;
 
 export interface ChatAdapterOptions {
   /** Where `apiKeyEnv` of a target is looked up, at each call. */
-  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly env?: Environment;
 }
 
 /** The dialect of OpenAI's chat completions and of all that speak it. */
 export class ChatAdapter implements Adapter {
-  private readonly env: Readonly<Record<string, string | undefined>>;
+  private readonly env: Environment;
 
   constructor({ env = {} }: ChatAdapterOptions = {}) {
     this.env = env;
   }
 
-  async *attempt(request: ModelRequest, signal: AbortSignal): AsyncGenerator<Part> {
-    const upstream = new Upstream(request.target, signal);
-    try {
-      for await (const part of this.parts(request, upstream)) {
-        if (isContent(part)) upstream.contentCame();
-        yield part;
-      }
-    } catch (error) {
-      // Anything but an AttemptFailure is a defect here; its words may hold the request, so only its name goes on.
-      const name = error instanceof Error ? error.name : typeof error;
-      const known =
-        error instanceof AttemptFailure ? error.error : llmError('protocol', `the adapter failed (${name})`);
-      yield { kind: 'error', error: known };
-    } finally {
-      upstream.close();
-    }
+  attempt(request: ModelRequest, signal: AbortSignal): AsyncGenerator<Part> {
+    return attemptShell(request, signal, (upstream) => this.parts(request, upstream));
   }
 
   private async *parts(request: ModelRequest, upstream: Upstream): AsyncGenerator<Part> {
     const { target, tools, messages } = request;
-    const key = this.keyOf(target.apiKeyEnv);
+    const key = apiKey(this.env, target.apiKeyEnv);
     const names = new ToolNames([...tools.map(({ name }) => name), ...calledNames(messages)]);
     const body = JSON.stringify(chatBody(request, names));
     const facts = () => requestFacts(request, body.length, key);
@@ -65,15 +53,6 @@ export class ChatAdapter implements Adapter {
     for await (const part of answer(upstream, accumulator, facts)) {
       yield part.kind === 'call' && part.name !== undefined ? { ...part, name: names.fromWire(part.name) } : part;
     }
-  }
-
-  private keyOf(name: string | undefined): string | undefined {
-    if (name === undefined) return undefined;
-    const key = this.env[name]?.trim();
-    if (key) return key;
-    throw new AttemptFailure(
-      llmError('auth', `expected the API key in the environment variable ${name}: it is not set`),
-    );
   }
 }
 
@@ -97,17 +76,6 @@ async function* answer(
   const whole = reader.whole();
   if (whole !== undefined) yield* accumulator.frame(wholeBody(whole));
   yield accumulator.end();
-}
-
-/** A complete answer stays one, even if its connection then breaks or falls silent. */
-async function nextBytes(upstream: Upstream, accumulator: ChatAccumulator): Promise<Uint8Array | undefined> {
-  const { isFinished, hasUsage } = accumulator;
-  try {
-    return await upstream.read(isFinished && hasUsage ? SILENCE_AFTER_END_MS : undefined);
-  } catch (error) {
-    if (isFinished && error instanceof AttemptFailure && error.error.code !== 'aborted') return undefined;
-    throw error;
-  }
 }
 
 function payloadOf({ event, data }: ServerEvent, facts: () => RequestFacts): unknown {
@@ -140,13 +108,4 @@ function upstreamRequest(baseUrl: string | undefined, key: string | undefined, b
   url.pathname = `${url.pathname.replace(/\/+$/, '')}/chat/completions`;
   const authorization = key === undefined ? {} : { authorization: `Bearer ${key}` };
   return { url: url.href, headers: { 'content-type': 'application/json', ...authorization }, body };
-}
-
-function jsonOrText(text: string): unknown {
-  if (text.trim() === '') return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text; // the caller says what that means: an error page, or a broken frame
-  }
 }

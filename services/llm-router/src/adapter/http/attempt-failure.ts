@@ -4,7 +4,11 @@ import type { LlmError } from '@jetloop/contracts';
 export class AttemptFailure extends Error {
   override readonly name = 'AttemptFailure';
 
-  constructor(readonly error: LlmError) {
+  /** @param aboutReasoningState the provider refused the reasoning state of earlier answers */
+  constructor(
+    readonly error: LlmError,
+    readonly aboutReasoningState = false,
+  ) {
     super(error.code);
   }
 }

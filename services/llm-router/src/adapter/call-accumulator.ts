@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Part } from '../part.js';
-import { AttemptFailure } from '../http/attempt-failure.js';
-import { llmError } from '../http/provider-error.js';
+import type { Part } from './part.js';
+import { AttemptFailure } from './http/attempt-failure.js';
+import { llmError } from './http/provider-error.js';
 
 /** A piece of a call as a chat provider sends it. */
 export interface CallFragment {

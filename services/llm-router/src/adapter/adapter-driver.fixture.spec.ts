@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { startReplayServer, type ReplayOptions, type ReplayServer } from '@jetloop/testing';
-import { targetSchema, type Target } from '../../catalogue/catalogue.js';
-import type { ModelRequest } from '../adapter.js';
-import { Assembler, type Assembled } from '../assemble.js';
-import type { Part } from '../part.js';
-import { ChatAdapter } from './chat.adapter.js';
+import { targetSchema, type Target } from '../catalogue/catalogue.js';
+import type { ModelRequest } from './adapter.js';
+import { Assembler, type Assembled } from './assemble.js';
+import type { Part } from './part.js';
+import { defaultAdapters } from './default-adapters.js';
 
-export const OWN_FIXTURES = join(import.meta.dirname, '../../../../../test/fixtures/providers');
+export const OWN_FIXTURES = join(import.meta.dirname, '../../../../test/fixtures/providers');
 
 export interface Answered {
   readonly parts: readonly Part[];
@@ -21,16 +21,8 @@ export function requestTo(
   server: Pick<ReplayServer, 'url'>,
   { target, ...more }: Partial<Omit<ModelRequest, 'target'>> & { target?: Record<string, unknown> } = {},
 ): ModelRequest {
-  const parsed: Target = {
-    ...targetSchema.parse({
-      provider: 'test',
-      dialect: 'chat',
-      model: 'chat-text',
-      baseUrl: `${server.url}/v1`,
-      ...target,
-    }),
-    name: 'main',
-  };
+  const given = { provider: 'test', dialect: 'chat', model: 'chat-text', baseUrl: `${server.url}/v1`, ...target };
+  const parsed: Target = { ...targetSchema.parse(given), name: 'main' };
   const messages = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'Which colour has the sky?' }] }];
   return { target: parsed, systemPrompt: 'You are brief.', messages, tools: [], step: 1, ...more };
 }
@@ -42,7 +34,7 @@ export async function attempt(
 ): Promise<Answered> {
   const parts: Part[] = [];
   const assembler = new Assembler(request.target);
-  for await (const part of new ChatAdapter({ env }).attempt(request, signal)) {
+  for await (const part of defaultAdapters(env)[request.target.dialect].attempt(request, signal)) {
     parts.push(part);
     assembler.add(part);
     onPart(part);
