@@ -31,6 +31,16 @@ export const imageBlockSchema = z.object({
   base64: z.string().optional(),
   cache: cacheHint,
 });
+/** An image as callers and policies may give it: what no provider could take is refused at the edge. */
+export const inputImageBlockSchema = imageBlockSchema
+  .extend({
+    mediaType: z
+      .string()
+      .regex(/^image\/[a-z0-9][a-z0-9.+-]*$/i, 'expected the media type of an image, such as image/png'),
+    url: z.url({ protocol: /^https?$/, error: 'expected an http or https URL' }).optional(),
+    base64: z.base64('expected base64 (the alphabet with + and /, padded)').min(1, 'expected bytes').optional(),
+  })
+  .refine(({ url, base64 }) => (url === undefined) !== (base64 === undefined), 'expected either url or base64');
 export const resourceBlockSchema = z.object({
   type: z.literal('resource'),
   uri: z.string(),
@@ -45,7 +55,7 @@ export const blobBlockSchema = z.object({ type: z.literal('blob'), of: z.string(
 /** What a user, a caller or a policy may put into a conversation. */
 export const inputBlockSchema = z.discriminatedUnion('type', [
   textBlockSchema,
-  imageBlockSchema,
+  inputImageBlockSchema,
   resourceBlockSchema,
   jsonBlockSchema,
   blobBlockSchema,

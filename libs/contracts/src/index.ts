@@ -12,6 +12,7 @@ export {
   inputBlockSchema,
   contentBlockSchema,
   inputContentSchema,
+  inputImageBlockSchema,
   sourceSchema,
   textOf,
   type BlobRef,

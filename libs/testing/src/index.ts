@@ -1,6 +1,12 @@
 export type { PlannedResponse, ResponseStep } from './provider/planned-response.js';
+export { LAST_CHUNK, rawChunk, rawHead, STREAM_HEAD } from './provider/fault/raw-response.js';
+export { startFaultServer } from './provider/fault/start-fault-server.js';
+export type { FaultServer, FaultStep, RecordedRequest, SocketClose } from './provider/fault/start-fault-server.js';
+export type { ReplayDialect } from './provider/replay-fixture.js';
 export { startReplayServer } from './provider/start-replay-server.js';
 export type { ReplayedRequest, ReplayOptions, ReplayServer } from './provider/start-replay-server.js';
+export type { ProviderWire, WireAnswer, WireCall, WireFinish, WireUsage } from './provider/wire/provider-wire.js';
+export { wireAnswer, wireOf } from './provider/wire/wire-of.js';
 export { startTestRun, type TestRun } from './run/start-test-run.js';
 export { testServers, type TestServers } from './run/test-servers.js';
 export type { Infra, InfraOptions, ServerOrigin } from './servers/infra.js';

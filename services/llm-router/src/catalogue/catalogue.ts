@@ -21,56 +21,58 @@ const capabilitiesSchema = z.strictObject({
 
 const jsonValue = z.json();
 /** One rule of a scripted model; the first that matches a request answers it. */
-export const scriptRuleSchema = z.strictObject({
-  match: z
-    .strictObject({
-      /** The n-th model call of the turn, from 1. */
-      step: z.number().int().min(1).optional(),
-      /** Text that the last user message holds. */
-      contains: z.string().optional(),
-      /** Whether a tool result stands behind the last user message. */
-      hasToolResult: z.boolean().optional(),
-      /** Text that the last tool result holds. */
-      resultContains: z.string().optional(),
-    })
-    .default({}),
-  reply: z
-    .strictObject({
-      text: z.string().optional(),
-      reasoning: z.string().optional(),
-      toolCalls: z
-        .array(
-          z.strictObject({
-            name: z.string(),
-            id: z.string().optional(),
-            arguments: z.union([z.string(), z.record(z.string(), jsonValue)]).default({}),
-          }),
-        )
-        .default([]),
-      finishReason: z.enum(['stop', 'tool-calls', 'max-tokens', 'content-filter']).optional(),
-    })
-    .optional(),
-  error: z
-    .strictObject({
-      code: z.enum(llmErrorCodes),
-      message: z.string().default('scripted failure'),
-      status: z.number().optional(),
-      retryAfterMs: milliseconds.optional(),
-    })
-    .optional(),
-  usage: z
-    .strictObject({
-      input: z.number().default(0),
-      cacheRead: z.number().default(0),
-      cacheWrite: z.number().default(0),
-      output: z.number().default(0),
-    })
-    .optional(),
-  /** Milliseconds before the answer begins. */
-  delayMs: milliseconds.default(0),
-  /** Milliseconds between the pieces of a text; 0: the text comes at once. */
-  pieceDelayMs: milliseconds.default(0),
-});
+export const scriptRuleSchema = z
+  .strictObject({
+    match: z
+      .strictObject({
+        /** The n-th model call of the turn, from 1. */
+        step: z.number().int().min(1).optional(),
+        /** Text that the last user message holds. */
+        contains: z.string().optional(),
+        /** Whether a tool result stands behind the last user message. */
+        hasToolResult: z.boolean().optional(),
+        /** Text that the last tool result holds. */
+        resultContains: z.string().optional(),
+      })
+      .default({}),
+    reply: z
+      .strictObject({
+        text: z.string().optional(),
+        reasoning: z.string().optional(),
+        toolCalls: z
+          .array(
+            z.strictObject({
+              name: z.string(),
+              id: z.string().optional(),
+              arguments: z.union([z.string(), z.record(z.string(), jsonValue)]).default({}),
+            }),
+          )
+          .default([]),
+        finishReason: z.enum(['stop', 'tool-calls', 'max-tokens', 'content-filter']).optional(),
+      })
+      .optional(),
+    error: z
+      .strictObject({
+        code: z.enum(llmErrorCodes),
+        message: z.string().default('scripted failure'),
+        status: z.number().optional(),
+        retryAfterMs: milliseconds.optional(),
+      })
+      .optional(),
+    usage: z
+      .strictObject({
+        input: z.number().default(0),
+        cacheRead: z.number().default(0),
+        cacheWrite: z.number().default(0),
+        output: z.number().default(0),
+      })
+      .optional(),
+    /** Milliseconds before the answer begins. */
+    delayMs: milliseconds.default(0),
+    /** Milliseconds between the pieces of a text; 0: the text comes at once. */
+    pieceDelayMs: milliseconds.default(0),
+  })
+  .refine(({ reply, error }) => (reply === undefined) !== (error === undefined), 'expected either a reply or an error');
 export type ScriptRule = z.output<typeof scriptRuleSchema>;
 
 /** One model at one provider (spec 4.2). Times in milliseconds. */
@@ -105,8 +107,10 @@ export const targetSchema = z.strictObject({
   maxRetryAfter: milliseconds.default(60_000),
   /** Calls of one router at once; what is over it comes back later. Absent: no limit. */
   maxConcurrent: z.number().int().min(1).optional(),
-  /** dialect scripted: its rules. */
+  /** dialect scripted: its rules. In a models file also the path of a YAML or JSON file with them, relative to it. */
   script: z.array(scriptRuleSchema).optional(),
+  /** dialect scripted: a file to which each request is added, as a line of JSON. In a models file relative to it. */
+  journal: z.string().min(1).optional(),
 });
 export type Target = z.output<typeof targetSchema> & { readonly name: string };
 

@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { catalogueOf, CatalogueError } from './catalogue.js';
 import { parseCatalogue } from './load-catalogue.js';
@@ -79,5 +82,26 @@ describe('parseCatalogue', () => {
     const base = 'targets:\n  a: { provider: p, dialect: chat, model: m, ';
     expect(problemOf(`${base}baseUrl: "ftp://example.org" }\n`)).toContain('targets.a.baseUrl');
     expect(problemOf(`${base}retries: 3 }\n`)).toContain('retries');
+  });
+
+  it('reads a script and names a journal beside the models file', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'jetloop-models-'));
+    const models = join(folder, 'models.yaml');
+    const target =
+      'targets:\n  s: { provider: p, dialect: scripted, model: m, script: rules.yaml, journal: asked.jsonl }\n';
+    await writeFile(join(folder, 'rules.yaml'), '- match: { step: 1 }\n  reply: { text: hello }\n');
+    const read = parseCatalogue(target, models).get('s');
+    expect(read?.script).toMatchObject([{ match: { step: 1 }, reply: { text: 'hello' }, delayMs: 0 }]);
+    expect(read?.journal).toBe(join(folder, 'asked.jsonl'));
+    await rm(folder, { recursive: true });
+    expect(() => parseCatalogue(target, models)).toThrow(/s: expected a file with the rules of the script: .*ENOENT/);
+  });
+
+  it('refuses a rule that answers and fails at once, or does neither', () => {
+    const rule = (text: string) =>
+      problemOf(`targets:\n  s: { provider: p, dialect: scripted, model: m, script: [${text}] }\n`);
+    const expected = 'models.yaml: targets.s.script.0: expected either a reply or an error';
+    expect(rule('{ reply: {}, error: { code: auth } }')).toBe(expected);
+    expect(rule('{ match: {} }')).toBe(expected);
   });
 });

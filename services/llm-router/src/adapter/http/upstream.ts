@@ -1,6 +1,7 @@
 import { Agent, request } from 'undici';
 import { AttemptClock, type AttemptLimits } from './attempt-clock.js';
 import { AttemptFailure } from './attempt-failure.js';
+import { codeOf } from './error-code.js';
 import { llmError } from './provider-error.js';
 import type { HeaderValues } from './retry-after.js';
 
@@ -145,11 +146,4 @@ function networkError(error: unknown, inBody: boolean) {
   const ended = inBody && (code === 'UND_ERR_SOCKET' || code === 'HPE_INVALID_EOF_STATE');
   if (ended) return llmError('incomplete_stream', 'the provider closed the connection in the middle of its answer');
   return llmError('network', `the connection to the provider failed (${code})`, { providerCode: code });
-}
-
-function codeOf(error: unknown): string {
-  if (typeof error !== 'object' || error === null) return 'unknown';
-  if ('code' in error && typeof error.code === 'string') return error.code;
-  if ('cause' in error && error.cause !== undefined) return codeOf(error.cause);
-  return 'name' in error && typeof error.name === 'string' ? error.name : 'unknown';
 }

@@ -1,7 +1,9 @@
+import { appendFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { textOf, type DerivedMessage, type LlmError } from '@jetloop/contracts';
 import type { ScriptRule } from '../../catalogue/catalogue.js';
 import type { Adapter, ModelRequest } from '../adapter.js';
+import { codeOf } from '../http/error-code.js';
 import { llmError } from '../http/provider-error.js';
 import type { Part } from '../part.js';
 
@@ -13,6 +15,11 @@ const PIECE = 24;
  */
 export class ScriptedAdapter implements Adapter {
   async *attempt(request: ModelRequest, signal: AbortSignal): AsyncGenerator<Part> {
+    const unwritten = await written(request);
+    if (unwritten) {
+      yield { kind: 'error', error: unwritten };
+      return;
+    }
     const rule = (request.target.script ?? []).find(({ match }) => matches(match, request));
     if (!rule) {
       const message = `the script of target ${request.target.name} has no rule for step ${request.step} of this turn`;
@@ -26,6 +33,18 @@ export class ScriptedAdapter implements Adapter {
       // The only thing that a wait throws is the abort.
       yield { kind: 'error', error: { code: 'aborted', message: 'the call was aborted', retryable: false } };
     }
+  }
+}
+
+/** Adds the request to the target's journal; what went wrong, if anything did. */
+async function written({ target, step, systemPrompt, messages, tools, output }: ModelRequest) {
+  if (target.journal === undefined) return undefined;
+  const entry = { target: target.name, step, systemPrompt, messages, tools: tools.map(({ name }) => name), output };
+  try {
+    await appendFile(target.journal, `${JSON.stringify(entry)}\n`);
+    return undefined;
+  } catch (error) {
+    return llmError('server_error', `the journal of target ${target.name} could not be written (${codeOf(error)})`);
   }
 }
 

@@ -1,3 +1,6 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import type { DerivedMessage } from '@jetloop/contracts';
 import { catalogueOf, type CatalogueInput } from '../../catalogue/catalogue.js';
@@ -19,8 +22,9 @@ async function partsOf(
   script: Script,
   request: Partial<ModelRequest> = {},
   signal = new AbortController().signal,
+  more: { journal?: string } = {},
 ): Promise<Part[]> {
-  const target = { provider: 'test', dialect: 'scripted', model: 'm', script } as const;
+  const target = { provider: 'test', dialect: 'scripted', model: 'm', script, ...more } as const;
   const found = catalogueOf({ targets: { a: target } }, 'test').get('a')!;
   const parts: Part[] = [];
   const full = { target: found, systemPrompt: '', messages: [user('hello')], tools: [], step: 1, ...request };
@@ -100,6 +104,23 @@ describe('ScriptedAdapter', () => {
           retryable: false,
         },
       },
+    ]);
+  });
+
+  it('adds each request to its journal', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'jetloop-journal-'));
+    const journal = join(folder, 'requests.jsonl');
+    const script: Script = [{ reply: { text: 'yes' } }];
+    await partsOf(script, {}, undefined, { journal });
+    await partsOf(script, { step: 2, messages: [user('again')] }, undefined, { journal });
+    const lines = (await readFile(journal, 'utf8')).trim().split('\n');
+    expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject([
+      { target: 'a', step: 1, messages: [user('hello')], tools: [] },
+      { target: 'a', step: 2, messages: [user('again')] },
+    ]);
+    await rm(folder, { recursive: true });
+    expect(await partsOf(script, {}, undefined, { journal })).toMatchObject([
+      { kind: 'error', error: { code: 'server_error', message: expect.stringContaining('ENOENT') } },
     ]);
   });
 
