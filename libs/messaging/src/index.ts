@@ -27,6 +27,7 @@ export { LiveChannel } from './live/live-channel.js';
 export { isTurnOver, TurnWatch } from './live/turn-watch.js';
 export type { TurnLook } from './live/turn-watch.js';
 export { MessagingModule } from './messaging.module.js';
+export { NoResponderError, RequestTooLargeError, ResponderChannel } from './request/responder-channel.js';
 export { AgentStore } from './stores/agent-store.js';
 export { BlobNotFoundError, BlobStore } from './stores/blob-store.js';
 export { CooldownStore } from './stores/cooldown-store.js';

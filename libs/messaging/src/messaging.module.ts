@@ -6,11 +6,20 @@ import { JournalFollower } from './journal/journal-follower.js';
 import { SessionReader } from './journal/session-reader.js';
 import { LiveChannel } from './live/live-channel.js';
 import { TurnWatch } from './live/turn-watch.js';
+import { ResponderChannel } from './request/responder-channel.js';
 import { AgentStore } from './stores/agent-store.js';
 import { BlobStore } from './stores/blob-store.js';
 import { PolicyStore } from './stores/policy-store.js';
 
-const overBus = [Journal, JournalFollower, EventsStream, SessionReader, LiveChannel, BlobStore] as const;
+const overBus = [
+  Journal,
+  JournalFollower,
+  EventsStream,
+  SessionReader,
+  LiveChannel,
+  BlobStore,
+  ResponderChannel,
+] as const;
 
 /** Everything of JetStream that a service may inject, over one connection. Global: import it once in a service's root. */
 @Module({})

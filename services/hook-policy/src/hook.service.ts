@@ -1,35 +1,62 @@
 import { policyVersionFor, type BlobRef, type HookCommand, type HookReply } from '@jetloop/contracts';
-import { BlobNotFoundError, BlobStore, PolicyStore, RetryableError } from '@jetloop/messaging';
+import {
+  BlobNotFoundError,
+  BlobStore,
+  PolicyStore,
+  ResponderChannel,
+  RetryableError,
+  SessionReader,
+} from '@jetloop/messaging';
+import { deriveMessages } from '@jetloop/session';
 import { Inject, Injectable } from '@nestjs/common';
 import { evaluate } from './evaluate/evaluate.js';
+import { HOOK_POLICY_OPTIONS, type HookPolicyOptions } from './options.js';
+import { policyForms, systemResolve } from './policy-forms.js';
 import { PolicySets } from './policy-sets.js';
+import type { SeamContext } from './policy/policy.js';
 
 /** Answers a seam with the policies that are stored now. */
 @Injectable()
 export class HookService {
-  private readonly sets = new PolicySets();
+  private readonly sets: PolicySets;
 
   constructor(
     @Inject(PolicyStore) private readonly store: Pick<PolicyStore, 'sets'>,
     @Inject(BlobStore) private readonly blobs: Pick<BlobStore, 'get'>,
-  ) {}
+    @Inject(SessionReader) private readonly sessions: Pick<SessionReader, 'read'>,
+    @Inject(ResponderChannel) responders: Pick<ResponderChannel, 'request'>,
+    @Inject(HOOK_POLICY_OPTIONS) { plugins = [], webhookAddresses = [] }: HookPolicyOptions,
+  ) {
+    const { env } = process;
+    this.sets = new PolicySets(policyForms({ plugins, webhookAddresses, responders, env, resolve: systemResolve }));
+  }
 
   /** @throws RetryableError at shutdown and when the infrastructure failed: the question is asked again */
   async decide(command: HookCommand, signal: AbortSignal): Promise<HookReply> {
-    const { tenant, session, turn, step, subject } = command;
+    const { tenant, subject, commandId } = command;
     const stored = this.store.sets();
     const policyVersion = policyVersionFor(stored, { tenant, agent: subject.agent });
-    const readBlob = (blob: BlobRef): Promise<Uint8Array> => this.readBlob(tenant, session, blob);
-    const context = { tenant, session, turn, step, signal, readBlob };
     try {
-      const evaluation = await evaluate(this.sets.policies(stored), subject, context);
+      const evaluation = await evaluate(this.sets.policies(stored), subject, this.contextOf(command, signal));
       const asked = subject.seam === 'post-tool' ? { asked: subject.result } : {};
-      const about = { commandId: command.commandId, kind: 'hook', seam: subject.seam, policyVersion } as const;
-      return { ...about, ...asked, hooks: [], ...evaluation };
+      return { commandId, kind: 'hook', seam: subject.seam, policyVersion, ...asked, ...evaluation };
     } catch (error) {
       if (signal.aborted) throw new RetryableError('stopped before the policies had decided', { cause: error });
       throw error;
     }
+  }
+
+  private contextOf({ tenant, session, turn, step, commandId, upTo }: HookCommand, signal: AbortSignal): SeamContext {
+    let messages: ReturnType<SeamContext['messages']> | undefined;
+    return {
+      ...{ tenant, session, turn, step, commandId, signal },
+      readBlob: (blob) => this.readBlob(tenant, session, blob),
+      // Read once, for the first policy that wants them.
+      messages: () =>
+        (messages ??= this.sessions
+          .read(tenant, session, upTo)
+          .then((events) => deriveMessages(events.slice(0, upTo + 1)))),
+    };
   }
 
   private async readBlob(tenant: string, session: string, blob: BlobRef): Promise<Uint8Array> {

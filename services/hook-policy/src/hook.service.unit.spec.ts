@@ -36,10 +36,12 @@ const commandFor = (subject: SeamSubject, tenant = 'acme'): HookCommand => ({
   deadline: '2026-01-01T01:00:00Z',
   subject,
 });
+const sessions = { read: () => Promise.reject(new Error('connection lost')) };
+const responders = { request: () => Promise.reject(new Error('no responder here')) };
 const blobs = { get: () => Promise.reject(new Error('connection lost')) };
 const setUp = (): { store: Sets; ask: (subject: SeamSubject, tenant?: string) => Promise<HookReply> } => {
   const store = new Sets();
-  const service = new HookService(store, blobs);
+  const service = new HookService(store, blobs, sessions, responders, {});
   const signal = new AbortController().signal;
   // Parsed as the orchestrator does: the reply fits the contract.
   const ask = async (subject: SeamSubject, tenant?: string): Promise<HookReply> =>
@@ -118,7 +120,10 @@ describe('the hook service', () => {
     const ref = { digest: 'd', size: 1, mediaType: 'text/plain' };
     const stored = subjectOf('prompt-submit', { content: [{ type: 'blob', of: 'text', blob: ref }] });
     await expect(ask(stored)).rejects.toThrow(RetryableError);
-    const stopped = new HookService(store, blobs).decide(commandFor(prompt('x')), AbortSignal.abort());
+    const stopped = new HookService(store, blobs, sessions, responders, {}).decide(
+      commandFor(prompt('x')),
+      AbortSignal.abort(),
+    );
     await expect(stopped).rejects.toThrow(RetryableError);
   });
 });

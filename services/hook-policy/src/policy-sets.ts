@@ -1,8 +1,9 @@
 import { readPolicySetHeader } from '@jetloop/contracts';
+import { policiesOf } from './policies-of.js';
+import type { PolicyForms } from './policy-forms.js';
 import { PolicyError } from './policy/policy-error.js';
 import type { Policy } from './policy/policy.js';
 import { readPolicySet } from './rules/parse-policy-set.js';
-import { policiesOf } from './rules/rule-policies.js';
 
 /** Stored sets by name, as the bucket gives them. */
 export type StoredSets = ReadonlyMap<string, { revision: number; value: unknown }>;
@@ -11,21 +12,23 @@ export type StoredSets = ReadonlyMap<string, { revision: number; value: unknown 
 export class PolicySets {
   private known = new Map<string, { revision: number; policies: readonly Policy[] }>();
 
+  constructor(private readonly forms: PolicyForms) {}
+
   policies(stored: StoredSets): Policy[] {
     const current: typeof this.known = new Map();
     for (const [name, { revision, value }] of stored) {
       const before = this.known.get(name);
-      current.set(name, before?.revision === revision ? before : { revision, policies: read(name, value) });
+      current.set(name, before?.revision === revision ? before : { revision, policies: read(name, value, this.forms) });
     }
     this.known = current;
     return [...current.values()].flatMap((set) => set.policies);
   }
 }
 
-function read(name: string, value: unknown): readonly Policy[] {
+function read(name: string, value: unknown, forms: PolicyForms): readonly Policy[] {
   try {
     const set = readPolicySet(value, `policy set ${name}`);
-    if (set.name === name) return policiesOf(set);
+    if (set.name === name) return policiesOf(set, forms);
     return [failing(name, value, `it is named ${set.name}: expected the name it is stored under`)];
   } catch (error) {
     return [failing(name, value, error instanceof Error ? error.message : String(error))];

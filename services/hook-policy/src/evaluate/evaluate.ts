@@ -1,11 +1,12 @@
 import { policySetApplies, type HookReply, type SeamSubject } from '@jetloop/contracts';
 import type { PolicyDecision } from '../policy/policy-decision.js';
-import type { EvaluationContext, Policy } from '../policy/policy.js';
+import type { Policy, SeamContext } from '../policy/policy.js';
+import { HookRuns } from './hook-runs.js';
 import { Merge } from './merge.js';
 import { runPolicy } from './run-policy.js';
 
 /** What a seam was answered, as the reply carries it. */
-export type Evaluation = Pick<HookReply, 'result' | 'observed'>;
+export type Evaluation = Pick<HookReply, 'result' | 'observed' | 'hooks'>;
 
 /**
  * Runs the policies of the subject's seam one after another, in ascending order, then by name; each sees what the earlier
@@ -15,12 +16,19 @@ export type Evaluation = Pick<HookReply, 'result' | 'observed'>;
 export async function evaluate(
   policies: readonly Policy[],
   subject: SeamSubject,
-  context: EvaluationContext,
+  context: SeamContext,
+  now: () => Date = () => new Date(),
 ): Promise<Evaluation> {
   const observed: HookReply['observed'] = [];
+  const runs = new HookRuns(now);
   const merge = new Merge(subject);
+  const end = (result: HookReply['result']): Evaluation => ({
+    result,
+    observed,
+    hooks: runs.all(!hides(subject, result)),
+  });
   for (const policy of inOrder(policies, subject, context.tenant)) {
-    const outcome = await runPolicy(policy, merge.subject, context);
+    const outcome = await runPolicy(policy, merge.subject, context, runs);
     if (policy.mode === 'observe') {
       const noted = outcome.ok
         ? noteOf(outcome.decision)
@@ -28,11 +36,24 @@ export async function evaluate(
       if (noted) observed.push({ policy: policy.name, ...noted });
       continue;
     }
-    if (!outcome.ok) return { result: { status: 'failed', policy: policy.name, error: outcome.error }, observed };
+    if (!outcome.ok) {
+      observed.push(...merge.lost(`${policy.name} failed`));
+      return end({ status: 'failed', policy: policy.name, error: outcome.error, ...merge.added() });
+    }
     const final = merge.add(policy.name, outcome.decision);
-    if (final) return { result: { status: 'decided', decision: final }, observed };
+    if (!final) continue;
+    observed.push(...merge.lost(`${policy.name} decided ${outcome.decision.decision}`, final));
+    return end({ status: 'decided', decision: final });
   }
-  return { result: { status: 'decided', decision: merge.result() }, observed };
+  return end({ status: 'decided', decision: merge.result() });
+}
+
+/** Where the content does not go on as it was asked about, a hook's standard error could still show it. */
+function hides({ seam }: SeamSubject, result: HookReply['result']): boolean {
+  const decision = result.status === 'decided' ? result.decision : undefined;
+  const replaced = decision !== undefined && 'content' in decision;
+  // A blocked prompt is in the log as it was; a blocked result is not.
+  return seam === 'post-tool' ? replaced || decision?.decision !== 'accept' : seam === 'prompt-submit' && replaced;
 }
 
 function inOrder(policies: readonly Policy[], subject: SeamSubject, tenant: string): Policy[] {

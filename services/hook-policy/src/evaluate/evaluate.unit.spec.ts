@@ -3,18 +3,12 @@ import { RetryableError } from '@jetloop/messaging';
 import { seams, type HookReply, type Seam, type SeamSubject } from '@jetloop/contracts';
 import { neutralDecisions, type PolicyDecision } from '../policy/policy-decision.js';
 import { PolicyError } from '../policy/policy-error.js';
-import type { EvaluationContext, Policy } from '../policy/policy.js';
+import type { Policy, SeamContext } from '../policy/policy.js';
+import { seamContext } from '../testing/context.js';
 import { subjectOf, textBlock } from '../testing/subjects.js';
 import { evaluate } from './evaluate.js';
 
-const context = (signal = new AbortController().signal): EvaluationContext => ({
-  tenant: 'acme',
-  session: 's1',
-  turn: 1,
-  step: 1,
-  signal,
-  readBlob: () => Promise.reject(new Error('no blob here')),
-});
+const context = (signal = new AbortController().signal): SeamContext => seamContext({ signal });
 
 type Answer = PolicyDecision | ((subject: SeamSubject) => PolicyDecision | Promise<PolicyDecision>);
 const policy = (name: string, answer: Answer, extra: Partial<Policy> = {}): Policy => ({
@@ -197,6 +191,55 @@ describe('H2 merging', () => {
   });
 });
 
+describe('H2 what an end of the evaluation makes of earlier policies', () => {
+  const adds = policy('a', { decision: 'allow', arguments: { a: '1' }, context: [textBlock('x')] });
+  const context1 = [said('a', 'x')];
+
+  it('a deny keeps their contexts and its own, and records the rewrites that came to nothing', async () => {
+    const denies = policy('b', { decision: 'deny', reason: 'no', context: [textBlock('y')] });
+    expect(await evaluate([adds, denies], subjectOf('pre-tool'), context())).toMatchObject({
+      result: decided({ decision: 'deny', policy: 'b', reason: 'no', context: [...context1, said('b', 'y')] }),
+      observed: [{ policy: 'a', decision: 'rewrite', reason: 'without effect: b decided deny' }],
+    });
+  });
+
+  it('a failure, too', async () => {
+    expect(await evaluate([adds, wild('b', null)], subjectOf('pre-tool'), context())).toMatchObject({
+      result: { status: 'failed', policy: 'b', context: context1 },
+      observed: [{ policy: 'a', decision: 'rewrite', reason: 'without effect: b failed' }],
+    });
+  });
+
+  it('a blocked prompt has no place for contexts: they are recorded', async () => {
+    const allows = policy('a', { decision: 'allow', content: [textBlock('z')], context: [textBlock('x')] });
+    const blocks = policy('b', { decision: 'block', reason: 'no' });
+    expect((await evaluate([allows, blocks], subjectOf('prompt-submit'), context())).observed).toEqual([
+      { policy: 'a', decision: 'rewrite', reason: 'without effect: b decided block' },
+      { policy: 'a', decision: 'context', reason: 'without effect: b decided block' },
+    ]);
+  });
+
+  it('an ask may carry arguments and context of its own', async () => {
+    const asks: PolicyDecision = { decision: 'ask', question: 'so?', arguments: { a: '2' }, context: [textBlock('y')] };
+    expect(await decisionOf('pre-tool', adds, policy('b', asks))).toEqual(
+      decided({
+        ...{ decision: 'ask', policy: 'b', question: 'so?', arguments: { a: '2' }, policies: ['a', 'b'] },
+        context: [...context1, said('b', 'y')],
+      }),
+    );
+  });
+
+  it('H5 whoever replaces the content of a result takes its structured output away, too', async () => {
+    let seen: unknown;
+    const result = { content: [textBlock('s3cret')], output: { key: 's3cret' }, isError: false, durationMs: 1 };
+    const redacts = policy('a', { decision: 'accept', content: [textBlock('***')] });
+    const looks = policy('b', (subject) => ((seen = subject), { decision: 'accept' }));
+    await evaluate([redacts, looks], subjectOf('post-tool', { result }), context());
+    expect(seen).toMatchObject({ result: { content: [textBlock('***')] } });
+    expect(JSON.stringify(seen)).not.toContain('s3cret');
+  });
+});
+
 describe('H3 failing', () => {
   const failures: [string, Policy, string][] = [
     [
@@ -214,6 +257,11 @@ describe('H3 failing', () => {
     ['an array', wild('p', []), 'invalid_decision'],
     ['a deny without a reason', wild('p', { decision: 'deny' }), 'invalid_decision'],
     ['a deny with an empty reason', policy('p', deny('  ')), 'invalid_decision'],
+    [
+      'a value that JSON cannot carry',
+      wild('p', { decision: 'allow', arguments: { at: new Date(0) } }),
+      'invalid_decision',
+    ],
     ['an unknown field', wild('p', { decision: 'allow', argumnets: {} }), 'invalid_decision'],
   ];
   it.each(failures)('%s of an enforcing policy fails the evaluation', async (_name, failing, code) => {

@@ -1,4 +1,4 @@
-import type { InputBlock, PolicyContext, SeamDecision, SeamSubject } from '@jetloop/contracts';
+import type { HookReply, InputBlock, PolicyContext, SeamDecision, SeamSubject } from '@jetloop/contracts';
 import type { PolicyDecision } from '../policy/policy-decision.js';
 
 interface Voice {
@@ -27,7 +27,7 @@ export class Merge {
         this.rewrite(policy, decision);
         return undefined;
       case 'deny':
-        return { decision: 'deny', policy, reason: decision.reason };
+        return { decision: 'deny', policy, reason: decision.reason, ...this.added() };
       case 'block':
         if ('reason' in decision) return { decision: 'block', policy, reason: decision.reason };
         return { decision: 'block-result', policy, feedback: decision.feedback, context: this.context };
@@ -35,6 +35,7 @@ export class Merge {
         return { decision: 'stop', policy };
       case 'ask':
         this.asks.push({ policy, reason: decision.question, expiresInMs: decision.expiresInMs });
+        this.rewrite(policy, decision);
         return undefined;
       case 'continue':
         this.continues.push({ policy, reason: decision.reason });
@@ -43,6 +44,20 @@ export class Merge {
         this.compacts.push(policy);
         return undefined;
     }
+  }
+
+  /** The contexts so far, where an answer without any has no such field. */
+  added(): { context?: PolicyContext[] } {
+    return this.context.length > 0 ? { context: this.context } : {};
+  }
+
+  /** What earlier policies did for nothing, because the evaluation ended: recorded, not dropped in silence. */
+  lost(why: string, final?: SeamDecision): HookReply['observed'] {
+    const reason = `without effect: ${why}`;
+    const rewrites = this.rewrote.map((policy) => ({ policy, decision: 'rewrite', reason }));
+    const carried = final === undefined || 'context' in final;
+    const contexts = carried ? [] : this.context.map(({ policy }) => ({ policy, decision: 'context', reason }));
+    return [...rewrites, ...contexts];
   }
 
   /** The decision when no policy ended the evaluation. */
@@ -95,7 +110,7 @@ export class Merge {
     if (content && content.length > 0) this.context.push({ policy, content });
   }
 
-  private rewrite(policy: string, decision: Extract<PolicyDecision, { decision: 'allow' | 'accept' }>): void {
+  private rewrite(policy: string, decision: Extract<PolicyDecision, { decision: 'allow' | 'accept' | 'ask' }>): void {
     const { subject } = this;
     if (subject.seam === 'pre-tool' && 'arguments' in decision && decision.arguments) {
       this.subject = { ...subject, arguments: decision.arguments };
@@ -103,7 +118,9 @@ export class Merge {
       if (!('content' in decision) || !decision.content) return;
       this.subject = { ...subject, content: decision.content };
     } else if (subject.seam === 'post-tool' && decision.decision === 'accept' && decision.content) {
-      this.subject = { ...subject, result: { ...subject.result, content: decision.content } };
+      // The structured output says what the content said: whoever replaces one replaces both.
+      const { output: _replaced, ...result } = subject.result;
+      this.subject = { ...subject, result: { ...result, content: decision.content } };
     } else return;
     this.rewrote.push(policy);
   }

@@ -1,8 +1,9 @@
-import type { SeamSubject } from '@jetloop/contracts';
+import { assertJson, NotJsonError, type SeamSubject } from '@jetloop/contracts';
 import { RetryableError } from '@jetloop/messaging';
 import { policyDecisionSchemas, type PolicyDecision } from '../policy/policy-decision.js';
 import { PolicyError } from '../policy/policy-error.js';
-import type { EvaluationContext, Policy } from '../policy/policy.js';
+import type { Policy, SeamContext } from '../policy/policy.js';
+import type { HookRuns } from './hook-runs.js';
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 
@@ -13,7 +14,8 @@ export type PolicyOutcome =
 export async function runPolicy(
   policy: Policy,
   subject: SeamSubject,
-  context: EvaluationContext,
+  context: SeamContext,
+  runs: HookRuns,
 ): Promise<PolicyOutcome> {
   const limit = new AbortController();
   const timeoutMs = policy.timeoutMs ?? DEFAULT_TIMEOUT_MS;
@@ -21,19 +23,34 @@ export async function runPolicy(
     limit.abort(new PolicyError('timeout', `expected a decision within ${timeoutMs} ms, got none`));
   }, timeoutMs);
   const signal = AbortSignal.any([context.signal, limit.signal]);
+  const beginRun = () => runs.begin(policy.name);
   try {
-    const answer: unknown = await untilAborted(policy.evaluate(subject, { ...context, signal }), signal);
-    const parsed = policyDecisionSchemas[subject.seam].safeParse(answer);
-    if (parsed.success) return { ok: true, decision: parsed.data };
-    return { ok: false, error: { code: 'invalid_decision', message: describe(parsed.error.issues) } };
+    const answer: unknown = await untilAborted(policy.evaluate(subject, { ...context, signal, beginRun }), signal);
+    const decision = checkDecision(subject, answer);
+    runs.end('ok');
+    return { ok: true, decision };
   } catch (error) {
     // Shutdown and lost infrastructure decide nothing: the question is asked again.
     if (context.signal.aborted || error instanceof RetryableError) throw error;
-    const code = error instanceof PolicyError ? error.code : 'crash';
+    const { code, status } = error instanceof PolicyError ? error : { code: 'crash', status: 'crash' };
+    runs.end(status);
     return { ok: false, error: { code, message: error instanceof Error ? error.message : String(error) } };
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** @throws PolicyError `invalid_decision` */
+function checkDecision({ seam }: SeamSubject, answer: unknown): PolicyDecision {
+  const parsed = policyDecisionSchemas[seam].safeParse(answer);
+  if (!parsed.success) throw new PolicyError('invalid_decision', describe(parsed.error.issues));
+  try {
+    for (const [field, value] of Object.entries(parsed.data)) if (value !== undefined) assertJson(field, value);
+  } catch (error) {
+    if (error instanceof NotJsonError) throw new PolicyError('invalid_decision', error.message);
+    throw error;
+  }
+  return parsed.data;
 }
 
 async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -24,11 +24,14 @@ export const policyDecisionSchemas = {
       arguments: z.record(z.string(), jsonSchema).optional(),
       context,
     }),
-    z.strictObject({ decision: z.literal('deny'), reason }),
+    z.strictObject({ decision: z.literal('deny'), reason, context }),
     z.strictObject({
       decision: z.literal('ask'),
       question: z.string().optional(),
       expiresInMs: z.number().positive().optional(),
+      /** What is asked for: these arguments instead of the model's. */
+      arguments: z.record(z.string(), jsonSchema).optional(),
+      context,
     }),
   ]),
   'post-tool': z.discriminatedUnion('decision', [

@@ -1,20 +1,32 @@
-import type { BlobRef, Seam, SeamSubject } from '@jetloop/contracts';
+import type { BlobRef, DerivedMessage, Seam, SeamSubject } from '@jetloop/contracts';
+import type { OpenRun } from '../evaluate/hook-runs.js';
 import type { PolicyDecision } from './policy-decision.js';
 
-/** Where an evaluation happens. `signal` aborts at the policy's time limit and at shutdown. */
-export interface EvaluationContext {
+/** Where a seam is asked, for all of its policies. */
+export interface SeamContext {
   readonly tenant: string;
   readonly session: string;
   readonly turn: number;
   readonly step: number;
+  /** Of the question; the same on every delivery. */
+  readonly commandId: string;
+  /** Aborts at shutdown. */
   readonly signal: AbortSignal;
   /** Bytes of a content that was too long for the log. */
-  readBlob(blob: BlobRef): Promise<Uint8Array>;
+  readonly readBlob: (blob: BlobRef) => Promise<Uint8Array>;
+  /** The conversation so far, as the model would see it. */
+  readonly messages: () => Promise<readonly DerivedMessage[]>;
 }
 
-/** What every form of policy is: rules now, plugins and external commands, webhooks and responders alike. */
+/** Where one evaluation happens. `signal` aborts at the policy's time limit, too. */
+export interface EvaluationContext extends SeamContext {
+  /** Says that something outside this process is asked now: the log gets a `hook.result`. */
+  readonly beginRun: () => OpenRun;
+}
+
+/** What every form of policy is: rules, plugins, commands, webhooks and responders alike. */
 export interface Policy {
-  /** Unique; every decision carries it. A rule's is `<set>/<policy>`. */
+  /** Unique: `<set>/<policy>`. Every decision carries it. */
   readonly name: string;
   readonly seams: readonly Seam[];
   /** Ascending; equal ones by name. */

@@ -31,14 +31,15 @@ const decisionSeams: Readonly<Record<keyof Decide, ReadonlySet<string>>> = {
   stop: known('turn-continuation'),
 };
 
-type Report = (path: string[], message: string) => void;
+export type Report = (path: string[], message: string) => void;
 
-/**
- * A condition on a seam that has nothing of the kind would never match, and a decision that the seam does not know would fail at
- * every evaluation: both are errors of the set, reported when it is read.
- */
-export function checkSeams(seams: readonly Seam[], when: When, decide: Decide, report: Report): void {
+/** A condition on a seam that has nothing of the kind would never match: an error of the set, reported when it is read. */
+export function checkConditions(seams: readonly Seam[], when: When, report: Report): void {
   checkKeys('when', when, conditionSeams, seams, report);
+}
+
+/** A decision that the seam does not know would fail at every evaluation: an error of the set, too. */
+export function checkDecision(seams: readonly Seam[], decide: Decide, report: Report): void {
   checkKeys('decide', decide, decisionSeams, seams, report);
   const decisions = Object.keys(decide).filter((key) => key !== 'context');
   if (decisions.length > 1) report(['decide'], `expected one decision, got ${decisions.join(' and ')}`);

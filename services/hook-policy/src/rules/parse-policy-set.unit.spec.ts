@@ -145,4 +145,71 @@ describe('a policy set', () => {
     if (typeof expected === 'string') expect(errorOf(text)).toContain(expected);
     else expect(errorOf(text)).toMatch(expected);
   });
+
+  const form = (text: string): string => set(`name: p\n${text}`);
+  it('takes the four forms beside rules, short and long, and parses to itself again', () => {
+    const text = `name: s
+policies:
+  - { name: a, seam: pre-tool, plugin: mine }
+  - { name: b, seam: pre-step, plugin: { name: mine, options: { most: 3 } }, timeout: 500ms }
+  - { name: c, seams: [pre-tool, post-tool], command: ./check.sh, matcher: bash|write_file, timeout: 10s }
+  - { name: d, seam: turn-continuation, command: { run: ./check.sh, env: { TOKEN: 'env:CHECK_TOKEN' } } }
+  - { name: e, seam: pre-step, webhook: { url: 'https://hooks.example/a', secret: 'file:/run/secret' }, messages: false }
+  - { name: f, seam: prompt-submit, when: { prompt: { contains: x } }, responder: mine }
+`;
+    const parsed = parsePolicySet(text, 'x.yaml');
+    expect(parsed.policies).toMatchObject([
+      { plugin: { name: 'mine' } },
+      { plugin: { name: 'mine', options: { most: 3 } }, timeout: '500ms' },
+      { command: { run: './check.sh', env: {} }, matcher: 'bash|write_file' },
+      { command: { run: './check.sh', env: { TOKEN: 'env:CHECK_TOKEN' } } },
+      { webhook: { url: 'https://hooks.example/a' }, messages: false },
+      { responder: { name: 'mine' } },
+    ]);
+    expect(readPolicySet(JSON.parse(JSON.stringify(parsed)), 's')).toEqual(parsed);
+  });
+
+  it.each([
+    ['no form', 'seam: pre-tool', 'expected one of decide, plugin, command, webhook, responder, got none'],
+    ['two forms', 'seam: pre-tool\nplugin: a\nresponder: b', 'got plugin and responder'],
+    [
+      'a rule with a time limit',
+      `seam: pre-tool\ntimeout: 5s\n${deny}`,
+      'x.yaml:5: policies[0].timeout: expected a policy with plugin',
+    ],
+    [
+      'a plugin with a matcher',
+      'seam: pre-tool\nmatcher: bash\nplugin: a',
+      'policies[0].matcher: expected a policy with command',
+    ],
+    [
+      'a matcher with nothing to match',
+      'seam: prompt-submit\nmatcher: a\ncommand: b',
+      'matcher: expected the seam session-start',
+    ],
+    ['a broken matcher', "seam: pre-tool\nmatcher: '('\ncommand: b", 'matcher: expected nothing, "*", words'],
+    ['messages elsewhere', 'seam: pre-tool\nmessages: false\ncommand: b', 'messages: expected the seam pre-step'],
+    ['an empty command', "seam: pre-tool\ncommand: ''", 'command.run: expected a text, got an empty one'],
+    ['a bad variable', 'seam: pre-tool\ncommand: { run: a, env: { A-B: c } }', 'command.env.A-B'],
+    [
+      'a webhook elsewhere',
+      "seam: pre-tool\nwebhook: { url: 'ftp://a', secret: 'env:A' }",
+      'webhook.url: expected an http or https address',
+    ],
+    ['a webhook without a secret', "seam: pre-tool\nwebhook: { url: 'https://a.example' }", 'webhook.secret'],
+    [
+      'a written secret',
+      "seam: pre-tool\nwebhook: { url: 'https://a.example', secret: s3cret }",
+      'webhook.secret: expected env:NAME or file:/path',
+    ],
+    ['a responder that is no token', 'seam: pre-tool\nresponder: a.b', 'responder.name: expected 1 to 64 characters'],
+    ['a bad time limit', 'seam: pre-tool\nresponder: a\ntimeout: 5', 'timeout'],
+    [
+      'a condition of another seam',
+      'seam: pre-tool\nresponder: a\nwhen: { prompt: { contains: x } }',
+      'when.prompt: expected the seam',
+    ],
+  ])('is refused for %s', (_name, text, expected) => {
+    expect(errorOf(form(text))).toContain(expected);
+  });
 });

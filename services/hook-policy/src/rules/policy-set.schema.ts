@@ -1,9 +1,11 @@
 import { seamSchema, type Seam } from '@jetloop/contracts';
 import { z } from 'zod';
-import { checkSeams } from './check-seams.js';
+import { checkForm } from './check-form.js';
+import { checkConditions, checkDecision } from './check-seams.js';
+import { formOptionSchemas, formSchemas } from './policy-forms.schema.js';
 import { decideSchema, globs, nameSchema, whenSchema } from './rule-parts.schema.js';
 
-const ruleSchema = z
+const entrySchema = z
   .strictObject({
     name: nameSchema,
     order: z.number().int().default(0),
@@ -11,22 +13,28 @@ const ruleSchema = z
     seam: seamSchema.optional(),
     seams: z.array(seamSchema).min(1).optional(),
     when: whenSchema.default({}),
-    decide: decideSchema,
+    decide: decideSchema.optional(),
+    ...formSchemas,
+    ...formOptionSchemas,
   })
-  .superRefine((rule, context) => {
-    if ((rule.seam === undefined) === (rule.seams === undefined)) {
-      context.addIssue({ code: 'custom', path: ['seams'], message: 'expected either seam (one) or seams (a list)' });
-    }
-    checkSeams(seamsOf(rule), rule.when, rule.decide, (path, message) => {
+  .superRefine((entry, context) => {
+    const report = (path: string[], message: string): void => {
       context.addIssue({ code: 'custom', path, message });
-    });
+    };
+    if ((entry.seam === undefined) === (entry.seams === undefined)) {
+      report(['seams'], 'expected either seam (one) or seams (a list)');
+    }
+    const seams = seamsOf(entry);
+    checkConditions(seams, entry.when, report);
+    if (entry.decide) checkDecision(seams, entry.decide, report);
+    checkForm(seams, entry, report);
   })
-  .transform(({ seam, seams, ...rule }) => ({ ...rule, seams: seamsOf({ seam, seams }) }));
-/** One declarative policy of a set. */
-export type Rule = z.infer<typeof ruleSchema>;
+  .transform(({ seam, seams, ...entry }) => ({ ...entry, seams: seamsOf({ seam, seams }) }));
+/** One policy of a set, in one of the five forms. */
+export type PolicyEntry = z.infer<typeof entrySchema>;
 
-function seamsOf(rule: { seam?: Seam | undefined; seams?: Seam[] | undefined }): Seam[] {
-  return rule.seams ?? (rule.seam ? [rule.seam] : []);
+function seamsOf(entry: { seam?: Seam | undefined; seams?: Seam[] | undefined }): Seam[] {
+  return entry.seams ?? (entry.seam ? [entry.seam] : []);
 }
 
 /** A policy set: what is parsed is what is stored, and it parses to itself again. */
@@ -36,19 +44,19 @@ export const policySetSchema = z.strictObject({
   tenants: globs,
   agents: globs,
   policies: z
-    .array(ruleSchema)
+    .array(entrySchema)
     .min(1, 'expected at least one policy')
-    .superRefine((rules, context) => {
+    .superRefine((entries, context) => {
       const seen = new Set<string>();
-      rules.forEach((rule, i) => {
-        if (seen.has(rule.name)) {
+      entries.forEach((entry, i) => {
+        if (seen.has(entry.name)) {
           context.addIssue({
             code: 'custom',
             path: [i, 'name'],
-            message: `expected a name of its own: "${rule.name}" is taken`,
+            message: `expected a name of its own: "${entry.name}" is taken`,
           });
         }
-        seen.add(rule.name);
+        seen.add(entry.name);
       });
     }),
 });

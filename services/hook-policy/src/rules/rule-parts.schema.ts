@@ -6,7 +6,7 @@ import { compilePattern } from './safe-pattern.js';
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 export const nameSchema = z.string().regex(NAME, 'expected 1 to 64 characters of A-Z, a-z, 0-9, "_" and "-"');
-const text = z.string().refine((value) => value.trim() !== '', 'expected a text, got an empty one');
+export const text = z.string().refine((value) => value.trim() !== '', 'expected a text, got an empty one');
 /** One or a list, kept as a list; no union, so that an error names its place in either form. */
 const listOf = <T extends z.ZodType>(item: T) =>
   z.preprocess(
@@ -97,14 +97,14 @@ export const whenSchema = z.strictObject({
 });
 export type When = z.infer<typeof whenSchema>;
 
-const units = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-const duration = z.string().regex(/^[1-9]\d{0,5}[smhd]$/, 'expected a duration such as 30s, 10m, 2h or 1d');
-/** Milliseconds of `30s`, `10m`, `2h`, `1d`. */
+const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+export const durationSchema = z
+  .string()
+  .regex(/^[1-9]\d{0,5}(?:ms|[smhd])$/, 'expected a duration such as 500ms, 30s, 10m, 2h or 1d');
+/** Milliseconds of `500ms`, `30s`, `10m`, `2h`, `1d`. */
 export function durationMs(value: string): number {
-  const unit = value.slice(-1);
-  return (
-    Number(value.slice(0, -1)) * (unit === 's' || unit === 'm' || unit === 'h' || unit === 'd' ? units[unit] : NaN)
-  );
+  const [, count = '', unit = ''] = /^(\d+)([a-z]+)$/.exec(value) ?? [];
+  return Number(count) * (Object.entries(units).find(([name]) => name === unit)?.[1] ?? NaN);
 }
 
 export const decideSchema = z.strictObject({
@@ -113,7 +113,7 @@ export const decideSchema = z.strictObject({
   ask: z
     .preprocess(
       (value) => (typeof value === 'string' ? { question: value } : value),
-      z.strictObject({ question: text, 'expires-in': duration.optional() }),
+      z.strictObject({ question: text, 'expires-in': durationSchema.optional() }),
     )
     .optional(),
   rewrite: z.strictObject({ arguments: z.record(z.string(), jsonSchema) }).optional(),

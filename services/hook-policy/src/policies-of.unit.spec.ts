@@ -1,22 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import type { BlobRef, Json, SeamSubject } from '@jetloop/contracts';
-import type { PolicyDecision } from '../policy/policy-decision.js';
-import { subjectOf, textBlock } from '../testing/subjects.js';
-import { readPolicySet } from './parse-policy-set.js';
-import { policiesOf } from './rule-policies.js';
+import type { PolicyDecision } from './policy/policy-decision.js';
+import { evaluationContext, formsIn } from './testing/context.js';
+import { subjectOf, textBlock } from './testing/subjects.js';
+import { readPolicySet } from './rules/parse-policy-set.js';
+import { policiesOf } from './policies-of.js';
 
 type Rule = Record<string, unknown>;
 const evaluate = (rule: Rule, subject: SeamSubject, blobs: Record<string, string> = {}): Promise<PolicyDecision> => {
   const set = readPolicySet({ name: 'set', policies: [{ name: 'rule', seam: subject.seam, ...rule }] }, 'test');
-  const [policy] = policiesOf(set);
-  return policy!.evaluate(subject, {
-    tenant: 'acme',
-    session: 's1',
-    turn: 1,
-    step: 1,
-    signal: new AbortController().signal,
-    readBlob: (blob) => Promise.resolve(new TextEncoder().encode(blobs[blob.digest])),
-  });
+  const [policy] = policiesOf(set, formsIn());
+  const readBlob = (blob: BlobRef) => Promise.resolve(new TextEncoder().encode(blobs[blob.digest]));
+  return policy!.evaluate(subject, evaluationContext({ readBlob }));
 };
 const call = (
   args: Record<string, Json>,
