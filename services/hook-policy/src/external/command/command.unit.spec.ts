@@ -55,7 +55,7 @@ describe('a command hook', () => {
   it('does not see secrets of the service, by name or in an address', async () => {
     const env = {
       PATH: process.env['PATH'],
-      HOME: '/home/x',
+      HOME: '/srv/home',
       OPENAI_API_KEY: 'k',
       my_secret_thing: 's',
       GITHUB_TOKEN: 't',
@@ -66,7 +66,7 @@ describe('a command hook', () => {
     expect(Object.keys(scrubbedEnv(env)).sort()).toEqual(['HOME', 'PATH', 'PLAIN_URL']);
     const { text } = await run('env', { env });
     expect(text).not.toMatch(/API_KEY|secret|TOKEN|Password|NATS_URL/);
-    expect(text).toContain('HOME=/home/x');
+    expect(text).toContain('HOME=/srv/home');
   });
 
   it('gets what the set names, and what is secret of it is hidden in what it writes', async () => {
