@@ -111,6 +111,19 @@ describe('commands', () => {
     ]);
   });
 
+  it('forks a session and resumes one', async () => {
+    const forked = decide('s-forked', () => ({ status: 'accepted', sequence: 0 }));
+    expect(await client.fork({ session: 's-origin', sequence: 4 }, { session: 's-forked' })).toEqual({
+      session: 's-forked',
+      sequence: 0,
+    });
+    expect(forked).toMatchObject([{ kind: 'fork', from: { session: 's-origin', sequence: 4 } }]);
+    const resumed = decide('s-resumed', () => ({ status: 'accepted', sequence: 7 }));
+    expect(await client.resume('s-resumed')).toBe(7);
+    expect(resumed).toMatchObject([{ kind: 'resume' }]);
+    await expect(client.fork({ session: 'a.b', sequence: 0 })).rejects.toMatchObject({ code: 'invalid' });
+  });
+
   it('throws a refusal with its code and when to try again', async () => {
     decide('s-refuse', () => ({ status: 'refused', code: 'full', message: 'Too much.', retryAfterMs: 250 }));
     await expect(client.cancel('s-refuse')).rejects.toMatchObject({

@@ -165,6 +165,33 @@ export class JetloopClient {
   }
 
   /**
+   * Begins a new session with the conversation of another one, up to one of its events. The other one stays as it is, closed or not;
+   * calls that were open there have an "interrupted" result here.
+   * @throws CommandRefusedError `invalid` (no such event), `not_found`, `conflict` (the new session exists), `full`, `unavailable`
+   * @example
+   * const { session: second } = await client.fork({ session, sequence: 41 });
+   */
+  async fork(
+    from: { readonly session: string; readonly sequence: number },
+    { session = randomUUID() }: { readonly session?: string } = {},
+  ): Promise<Accepted> {
+    token('session', from.session);
+    const sequence = await this.send(session, { ...this.envelope(), kind: 'fork', from: { ...from } });
+    return { session, sequence: sequence ?? 0 };
+  }
+
+  /**
+   * Says that a session is taken up again: policies of the session's start are asked, before its next turn.
+   * @returns the sequence of its `session.resumed`
+   * @throws CommandRefusedError `invalid`, `not_found`, `closed`, `full`, `unavailable`
+   * @example
+   * await client.resume(session);
+   */
+  resume(session: string): Promise<number | null> {
+    return this.send(session, { ...this.envelope(), kind: 'resume' });
+  }
+
+  /**
    * Sets the mode of a session to one of its agent's modes.
    * @returns the sequence of its `session.mode`; null when it is in that mode already
    * @throws CommandRefusedError `invalid` (the agent has no such mode), `not_found`, `closed`, `full`, `unavailable`

@@ -153,6 +153,18 @@ describe('other processes while `jetloop up` runs', () => {
     expect(unknown.err).toContain('There is no agent named nobody');
   });
 
+  it('a fork goes on from an event of a session that is closed, and a session is resumed', async () => {
+    const at = objects(await here('tail', 's4', '--json')).find(({ type }) => type === 'tool.call')?.['sequence'];
+    const forked = await here('fork', 's4', '--at', String(at), '--as', 's4b', '--json');
+    expect(objects(forked)).toMatchObject([{ session: 's4b', from: { session: 's4', sequence: at } }]);
+    expect((await here('send', 's4b', 'Hello')).exitCode).toBe(0);
+    expect((await here('tail', 's4b', '--until-idle')).exitCode).toBe(0);
+    expect((await here('resume', 's4b')).out).toMatch(/^resumed as of event \d+ of session s4b\n$/);
+    expect((await here('resume', 's4')).err).toContain('The session is closed');
+    expect(objects(await here('agents', 'show', 'greeter', '--json'))).toMatchObject([{ name: 'greeter' }]);
+    expect((await here('agents', 'show', 'nobody')).err).toContain('There is no agent named nobody');
+  });
+
   it('topology apply says what is there', async () => {
     const { exitCode, out } = await here('topology', 'apply');
     expect(exitCode).toBe(0);

@@ -6,6 +6,7 @@ import { natsAddress } from '../embedded/nats-address.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { checkToken } from '../input/check-token.js';
 import { renderTable } from '../render/table.js';
+import { UsageError } from '../usage-error.js';
 import type { RemoteOptions } from './with-client.js';
 
 /** `jetloop agents put`: makes an agent spec known to the services, under its name. */
@@ -31,6 +32,17 @@ export async function agentsListCommand(options: RemoteOptions, io: CommandIo): 
       },
       io.out,
     );
+  return EXIT.completed;
+}
+
+/** `jetloop agents show`: one spec whole, as it is kept. */
+export async function agentsShowCommand(name: string, options: RemoteOptions, io: CommandIo): Promise<ExitCode> {
+  const tenant = checkToken('--tenant', options.tenant);
+  checkToken('agent', name);
+  const spec = await withAgents(io, options, (store) => Promise.resolve(store.find(tenant, name)));
+  if (!spec)
+    throw new UsageError(`There is no agent named ${name} for tenant ${tenant}: \`jetloop agents list\` names them.`);
+  io.out.write(`${JSON.stringify(spec, null, options.json ? 0 : 2)}\n`);
   return EXIT.completed;
 }
 

@@ -56,6 +56,13 @@ function addAgents(agents: Command, io: CommandIo, finish: Finish): void {
       const { agentsListCommand } = await import('../command/agents.command.js');
       finish(await agentsListCommand(options, io));
     });
+  remote(agents.command('show'))
+    .description('one of them, whole')
+    .argument('<name>', 'its name')
+    .action(async (name: string, options: RemoteOptions) => {
+      const { agentsShowCommand } = await import('../command/agents.command.js');
+      finish(await agentsShowCommand(name, options, io));
+    });
   remote(agents.command('put'))
     .description('store one, or replace the one of its name')
     .argument('<file>', 'agent spec, YAML')

@@ -2,9 +2,11 @@ import { Option, type Command } from 'commander';
 import type { ApprovalsListOptions, DecideOptions } from '../command/approvals.command.js';
 import type { CancelOptions } from '../command/cancel.command.js';
 import type { CloseOptions } from '../command/close.command.js';
+import type { ForkOptions } from '../command/fork.command.js';
 import type { SendOptions } from '../command/send.command.js';
 import type { SessionsOptions } from '../command/sessions.command.js';
 import type { TailOptions } from '../command/tail.command.js';
+import type { RemoteOptions } from '../command/with-client.js';
 import type { CommandIo } from '../command-io.js';
 import { remote, wholeNumber, type Finish } from './options.js';
 
@@ -66,6 +68,28 @@ export function addSessionCommands(program: Command, io: CommandIo, finish: Fini
     .action(async (session: string, options: CloseOptions) => {
       const { closeCommand } = await import('../command/close.command.js');
       finish(await closeCommand(session, options, io));
+    });
+
+  remote(program.command('fork'))
+    .description('begin a new session with the conversation of another one')
+    .argument('<session>', 'id of the other one')
+    .option(
+      '--at <sequence>',
+      'the last of its events that the new one knows (default: the last there is)',
+      wholeNumber(0),
+    )
+    .option('--as <id>', 'id of the new session (default: a new one)')
+    .action(async (session: string, options: ForkOptions) => {
+      const { forkCommand } = await import('../command/fork.command.js');
+      finish(await forkCommand(session, options, io));
+    });
+
+  remote(program.command('resume'))
+    .description('take a session up again: policies of its start are asked')
+    .argument('<session>', 'its id')
+    .action(async (session: string, options: RemoteOptions) => {
+      const { resumeCommand } = await import('../command/resume.command.js');
+      finish(await resumeCommand(session, options, io));
     });
   addApprovals(program.command('approvals'), io, finish);
 }
