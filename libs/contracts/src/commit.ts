@@ -65,15 +65,24 @@ export class InvalidCommitError extends Error {
  * @throws InvalidCommitError naming the place and what was expected
  */
 export function parseCommit(value: unknown): Commit {
-  const envelope = commitSchema.safeParse(value);
-  if (!envelope.success) throw new InvalidCommitError(`commit: ${z.prettifyError(envelope.error)}`);
-  for (const event of envelope.data.events) {
+  const commit = parseCommitEnvelope(value);
+  for (const event of commit.events) {
     if (event.version !== EVENT_VERSION || !isEventType(event.type)) continue;
     const data = eventSchemas[event.type].safeParse(event.data);
     if (!data.success) {
       throw new InvalidCommitError(`event ${event.sequence} ${event.type}: ${z.prettifyError(data.error)}`);
     }
   }
+  return commit;
+}
+
+/**
+ * Checks all of a commit but the data of its events: for one whose events were checked when it was written.
+ * @throws InvalidCommitError naming the place and what was expected
+ */
+export function parseCommitEnvelope(value: unknown): Commit {
+  const envelope = commitSchema.safeParse(value);
+  if (!envelope.success) throw new InvalidCommitError(`commit: ${z.prettifyError(envelope.error)}`);
   return value as Commit;
 }
 

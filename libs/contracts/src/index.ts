@@ -87,6 +87,7 @@ export {
   isKnownEvent,
   InvalidCommitError,
   parseCommit,
+  parseCommitEnvelope,
   assertEvent,
   type RecordedEvent,
   type UnknownEvent,

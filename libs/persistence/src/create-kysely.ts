@@ -13,6 +13,8 @@ export interface DatabasePoolOptions {
   readonly applicationName?: string;
   /** A query without an answer fails after this many milliseconds. Default: none. */
   readonly queryTimeoutMs?: number;
+  /** Queries that do not wait for each other go out together (see `pg`). Default: one after another. */
+  readonly pipeline?: boolean;
   /** Told when a connection breaks. The query that meets it fails as well, so the default does nothing. */
   readonly onConnectionError?: (error: Error) => void;
 }
@@ -28,6 +30,7 @@ export function createDatabasePool(databaseUrl: string, options: DatabasePoolOpt
     ...connectionOptions(databaseUrl),
     max: options.max ?? 4,
     application_name: options.applicationName ?? 'jetloop',
+    pipeline: options.pipeline ?? false,
     ...(options.queryTimeoutMs === undefined ? {} : { query_timeout: options.queryTimeoutMs }),
     types: {
       getTypeParser: (oid, format) => {

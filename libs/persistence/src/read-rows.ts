@@ -1,5 +1,6 @@
 import { sql, type Kysely } from 'kysely';
 import type { Database } from './database.js';
+import { rowsAsArrays } from './rows-as-arrays.js';
 import type { WrittenRow } from './write-rows.js';
 
 /**
@@ -14,9 +15,10 @@ export async function readRows<T extends keyof Database>(
 ): Promise<WrittenRow<T>[]> {
   const [first] = keys;
   if (first === undefined) return [];
-  const isSame = Object.keys(first).map((name) => sql`t.${sql.ref(name)} = k.${sql.ref(name)}`);
+  const names = Object.keys(first);
+  const isSame = names.map((name) => sql`t.${sql.ref(name)} = k.${sql.ref(name)}`);
   const { rows } = await sql<{ row: WrittenRow<T> }>`select to_jsonb(t) as row
-    from json_populate_recordset(null::${sql.table(table)}, ${JSON.stringify(keys)}::json) k
+    from ${await rowsAsArrays(db, table, names, keys)} as k(${sql.join(names.map((name) => sql.ref(name)))})
     join ${sql.table(table)} t on ${sql.join(isSame, sql` and `)}`.execute(db);
   return rows.map(({ row }) => row);
 }

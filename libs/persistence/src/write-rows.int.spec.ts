@@ -34,12 +34,30 @@ describe('writeRows and readRows', () => {
   });
 
   it('give back what was written, all digits of times, bytes and JSON too', async () => {
-    const rows = [row(1, { a: ['\\u0000', '😀', 1e21, 0.1, null] }), row(2, 'text'), row(3, null), row(4, [])];
+    const rows = [
+      row(1, { a: ['\\u0000', '😀', 1e21, 0.1, null] }),
+      row(2, 'text'),
+      row(3, null),
+      row(4, []),
+      row(5, 'null'),
+    ];
     await writeRows(db, 'events', rows);
-    const keys = [1, 2, 3, 4, 99].map((seq) => ({ tenant: 'acme', session_id: 's1', seq }));
+    const keys = [1, 2, 3, 4, 5, 99].map((seq) => ({ tenant: 'acme', session_id: 's1', seq }));
     const read = await readRows(db, 'events', keys);
     expect(read.sort((a, b) => a.seq - b.seq)).toEqual(rows);
     expect(await readRows(db, 'events', [])).toEqual([]);
+  });
+
+  it('give back texts that the text of an array gives a meaning to', async () => {
+    const texts = ['', 'null', 'a,b', '{x}', ' space ', '"\\"', "it's", '\n'];
+    const rows = texts.map((actor, index) => ({ ...row(100 + index, actor), actor }));
+    await writeRows(db, 'events', rows);
+    const read = await readRows(
+      db,
+      'events',
+      texts.map((actor) => ({ actor })),
+    );
+    expect(read.sort((a, b) => a.seq - b.seq)).toEqual(rows);
   });
 
   it('replace rows by their key when asked to, and fail otherwise', async () => {

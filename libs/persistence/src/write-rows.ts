@@ -1,5 +1,6 @@
 import { sql, type Kysely } from 'kysely';
 import type { Database } from './database.js';
+import { rowsAsArrays } from './rows-as-arrays.js';
 
 type Cell<V> = V extends Date | Uint8Array ? string : V;
 
@@ -17,10 +18,7 @@ export interface WriteOptions<T extends keyof Database> {
 }
 
 /**
- * Writes any number of rows with one statement and one parameter. Two rows must not have the same key.
- *
- * The rows travel as one JSON text, which PostgreSQL reads with the row type of the table: far less work on both sides
- * than a parameter for each cell, of which a statement may have 65,535.
+ * Writes any number of rows with one statement and one parameter a column. Two rows must not have the same key.
  *
  * @example await writeRows(trx, 'sessions', rows, { replaceBy: ['tenant', 'session_id'] });
  */
@@ -42,7 +40,6 @@ export async function writeRows<T extends keyof Database>(
       : sql`on conflict (${sql.join(key.map((name) => sql.ref(name)))}) do update set ${sql.join(
           updates.map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`),
         )}`;
-  await sql`insert into ${sql.table(table)} (${columns})
-    select ${columns} from json_populate_recordset(null::${sql.table(table)}, ${JSON.stringify(rows)}::json)
+  await sql`insert into ${sql.table(table)} (${columns}) select * from ${await rowsAsArrays(db, table, names, rows)}
     ${onConflict}`.execute(db);
 }

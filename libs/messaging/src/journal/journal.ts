@@ -1,4 +1,4 @@
-import { assertEvent, isKnownEvent, parseCommit, subjects, type Commit } from '@jetloop/contracts';
+import { assertEvent, isKnownEvent, parseCommit, parseCommitEnvelope, subjects, type Commit } from '@jetloop/contracts';
 import { ApiError, type Bus } from '../connection/bus.js';
 import { PublishRefusedError, PublishUnknownError, TerminalError } from '../errors.js';
 import { faultPoint } from '../fault/fault-point.js';
@@ -116,9 +116,20 @@ export class Journal {
 
 /** @throws DamagedSessionError */
 export function decodeCommit(raw: Uint8Array): Commit {
+  return decode(raw, parseCommit);
+}
+
+/**
+ * A commit that the server republished when it stored it: its events were checked by their one writer a moment ago.
+ * @throws DamagedSessionError
+ */
+export function decodeRepublished(raw: Uint8Array): Commit {
+  return decode(raw, parseCommitEnvelope);
+}
+
+function decode(raw: Uint8Array, parse: (value: unknown) => Commit): Commit {
   try {
-    const value: unknown = JSON.parse(Buffer.from(raw).toString('utf8'));
-    return parseCommit(value);
+    return parse(JSON.parse(Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString('utf8')));
   } catch (error) {
     throw new DamagedSessionError(error instanceof Error ? error.message : String(error));
   }

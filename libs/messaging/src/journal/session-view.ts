@@ -1,8 +1,8 @@
-import { subjects, type RecordedEvent, type UnknownEvent } from '@jetloop/contracts';
-import type { Subscription } from 'nats';
+import { subjects, type Commit, type RecordedEvent, type UnknownEvent } from '@jetloop/contracts';
+import type { Msg, Subscription } from 'nats';
 import type { Bus } from '../connection/bus.js';
 import { RetryableError } from '../errors.js';
-import { decodeCommit, Journal, type StoredCommit } from './journal.js';
+import { decodeRepublished, Journal } from './journal.js';
 
 /** What is kept of a session's log: `apply` changes the state in place, event by event. */
 export interface SessionFold<S> {
@@ -13,8 +13,11 @@ export interface SessionFold<S> {
 interface Warm<S> {
   readonly state: S;
   readonly feed: Subscription;
-  /** The sequence that the next event has. */
+  /** Commits that the feed brought and that follow directly, as they came: most are never asked for. */
+  fresh: Uint8Array[];
+  /** The sequence that the next event of the state has. */
   next: number;
+  /** Of the last commit that is here, fresh ones included. */
   streamSequence: number;
   loading: Promise<void> | undefined;
 }
@@ -43,6 +46,7 @@ export class SessionView<S> {
    */
   async read(tenant: string, session: string, upTo: number): Promise<S> {
     const entry = this.entry(tenant, session);
+    this.takeFresh(entry, tenant, session);
     if (entry.next <= upTo) await this.fill(entry, tenant, session);
     if (entry.next <= upTo) {
       throw new RetryableError(
@@ -75,12 +79,10 @@ export class SessionView<S> {
     const feed = this.bus.nats.subscribe(subjects.feed(tenant, session), {
       callback: (error, message) => {
         const warm = this.warm.get(key);
-        if (error || !warm) return;
-        const streamSequence = Number(message.headers?.get('Nats-Sequence'));
-        this.append(warm, { streamSequence, commit: decodeCommit(message.data) });
+        if (!error && warm) take(warm, message);
       },
     });
-    const entry: Warm<S> = { state: this.fold.initial(), next: 0, streamSequence: 0, feed, loading: undefined };
+    const entry = { state: this.fold.initial(), feed, fresh: [], next: 0, streamSequence: 0, loading: undefined };
     this.warm.set(key, entry);
     this.evict();
     return entry;
@@ -90,7 +92,12 @@ export class SessionView<S> {
     entry.loading ??= this.journal
       .load(tenant, session, entry.streamSequence)
       .then((commits) => {
-        for (const commit of commits) this.append(entry, commit);
+        this.takeFresh(entry, tenant, session);
+        for (const { streamSequence, commit } of commits) {
+          if (streamSequence <= entry.streamSequence) continue;
+          this.append(entry, commit);
+          entry.streamSequence = streamSequence;
+        }
       })
       .finally(() => {
         entry.loading = undefined;
@@ -98,12 +105,22 @@ export class SessionView<S> {
     await entry.loading;
   }
 
-  /** Only what follows directly; what is there already, and what leaves a gap, is left for the next read. */
-  private append(entry: Warm<S>, { streamSequence, commit }: StoredCommit): void {
+  private takeFresh(entry: Warm<S>, tenant: string, session: string): void {
+    try {
+      for (const raw of entry.fresh.splice(0)) this.append(entry, decodeRepublished(raw));
+    } catch (error) {
+      // Whatever it is, the journal has the last word: the next read begins anew.
+      entry.feed.unsubscribe();
+      this.warm.delete(`${tenant}.${session}`);
+      throw error;
+    }
+  }
+
+  /** Only what follows directly. */
+  private append(entry: Warm<S>, commit: Commit): void {
     if (commit.events[0]?.sequence !== entry.next) return;
     for (const event of commit.events) this.fold.apply(entry.state, event);
     entry.next += commit.events.length;
-    entry.streamSequence = streamSequence;
   }
 
   private evict(): void {
@@ -113,4 +130,13 @@ export class SessionView<S> {
       this.warm.delete(key);
     }
   }
+}
+
+/** Keeps what JOURNAL republished if it follows directly; anything else is left for the next read of the journal. */
+function take(warm: Warm<unknown>, { headers, data }: Msg): void {
+  if (headers?.get('Nats-Stream') !== 'JOURNAL') return;
+  if (Number(headers.get('Nats-Last-Sequence')) !== warm.streamSequence) return;
+  // A copy: the message is a part of a larger buffer, which would stay with it.
+  warm.fresh.push(Buffer.from(data));
+  warm.streamSequence = Number(headers.get('Nats-Sequence'));
 }

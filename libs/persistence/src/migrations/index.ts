@@ -1,7 +1,9 @@
 import type { Migration } from 'kysely/migration';
 import * as audit from './2026-11-30-audit.js';
+import * as roomForUpdates from './2026-11-30-room-for-updates.js';
 
 /** All migrations by name, which begins with its date. Forward only; one that was released is never changed. */
 export const migrations: Record<string, Migration> = {
   '2026-11-30-audit': audit,
+  '2026-11-30-room-for-updates': roomForUpdates,
 };

@@ -50,10 +50,20 @@ async function apply(trx: DatabaseConnection, entries: readonly JournalEntry[]):
   );
   const heads = await readHeads(trx, [...sessions.values()]);
   const batch = readBatch(unseen, heads);
-  for (const project of projections) await project(trx, batch.events);
-  await quarantine(trx, batch.quarantined, new Date());
-  await movePosition(trx, last.streamSequence);
+  await together([
+    ...projections.map((project) => project(trx, batch.events)),
+    quarantine(trx, batch.quarantined, new Date()),
+    movePosition(trx, last.streamSequence),
+  ]);
   return { events: batch.events.length, quarantined: batch.quarantined, gaps: batch.gaps };
+}
+
+/** Waits for all, also where one fails: what is sent after the transaction's end would stand outside of it. */
+async function together(tasks: readonly Promise<void>[]): Promise<void> {
+  const failures: unknown[] = [];
+  await Promise.all(tasks.map((task) => task.catch((error: unknown) => failures.push(error))));
+  // The first in time: the others only say that the transaction has failed.
+  if (failures.length > 0) throw failures[0];
 }
 
 const idsOf = ({ tenant, session }: { tenant: string; session: string }) => ({ tenant, session });

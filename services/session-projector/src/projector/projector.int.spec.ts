@@ -187,6 +187,17 @@ describe('Projector', () => {
     expect(projector.counts).toMatchObject({ events: 40, quarantined: 3, gaps: 0 });
   });
 
+  it('leaves nothing of a batch that PostgreSQL refuses, whichever of its tables does', async () => {
+    const journal = new JournalScript();
+    // All rows are fine but those of `turns`: the tables beside it are written in the same breath.
+    journal.commit([created, turnStart(3_000_000_000, []), note(1)]);
+    start(journal);
+    await projected(journal);
+    const tables = ['events', 'sessions', 'turns', 'messages', 'tool_calls', 'model_attempts', 'policy_decisions'];
+    for (const table of tables) expect(await query(`select count(*) from ${table}`)).toEqual([[0]]);
+    expect(await query('select stream_seq from quarantine')).toEqual([[1]]);
+  });
+
   it('projects once with three replicas and connections that break all the time', async () => {
     const journal = new JournalScript();
     const replicas = [start(journal), start(journal), start(journal)];

@@ -79,6 +79,7 @@ export class Projector {
       max: 1,
       applicationName: 'session-projector',
       queryTimeoutMs: QUERY_TIMEOUT_MS,
+      pipeline: true,
       onConnectionError: (error) => {
         broken.abort(error);
       },
