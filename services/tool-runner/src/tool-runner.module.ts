@@ -1,4 +1,4 @@
-import { Logger, Module, type DynamicModule } from '@nestjs/common';
+import { Injectable, Logger, Module, type DynamicModule, type OnModuleDestroy } from '@nestjs/common';
 import { Bus, DeadLetters, EffectStore, LiveChannel, TurnWatch } from '@jetloop/messaging';
 import { builtinTools } from './builtin/index.js';
 import { CallLogs } from './call/call-logs.js';
@@ -6,11 +6,23 @@ import { CallRunner } from './call/call-runner.js';
 import { ToolCallService } from './call/tool-call.service.js';
 import { ToolListService } from './call/tool-list.service.js';
 import { ToolController } from './call/tool.controller.js';
+import { Tools } from './call/tools.js';
 import { Workspaces } from './call/workspaces.js';
 import { EffectGuard } from './effect/effect-guard.js';
 import { EffectLedger } from './effect/effect-ledger.js';
+import { McpServers } from './mcp/mcp-servers.js';
 import type { ToolRunnerOptions } from './options.js';
 import { ToolRegistry } from './tool/tool-registry.js';
+
+/** Ends what MCP servers were started, once no call is left. */
+@Injectable()
+class McpLife implements OnModuleDestroy {
+  constructor(private readonly servers: McpServers) {}
+
+  onModuleDestroy(): Promise<void> {
+    return this.servers.close();
+  }
+}
 
 /** Runs tools: a command in, one reply out. */
 @Module({})
@@ -21,7 +33,9 @@ export class ToolRunnerModule {
       module: ToolRunnerModule,
       controllers: [ToolController],
       providers: [
-        { provide: ToolRegistry, useValue: registry },
+        McpLife,
+        { provide: McpServers, useFactory: () => new McpServers() },
+        { provide: Tools, useFactory: (mcp: McpServers) => new Tools(registry, mcp), inject: [McpServers] },
         { provide: CallLogs, useFactory: (bus: Bus) => new CallLogs(bus), inject: [Bus] },
         {
           provide: CallRunner,

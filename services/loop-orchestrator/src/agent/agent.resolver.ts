@@ -50,10 +50,6 @@ export class AgentResolver {
 }
 
 /** Fields of a spec that nothing would come of: refused, because a limit that is ignored is worse than none. */
-function notCarriedOut({ mcpServers, harness, sandbox }: AgentSpec): string[] {
-  return [
-    ...(Object.keys(mcpServers).length > 0 ? ['mcpServers'] : []),
-    ...(harness ? ['harness'] : []),
-    ...(sandbox === 'none' ? [] : ['sandbox']),
-  ];
+function notCarriedOut({ harness, sandbox }: AgentSpec): string[] {
+  return [...(harness ? ['harness'] : []), ...(sandbox === 'none' ? [] : ['sandbox'])];
 }

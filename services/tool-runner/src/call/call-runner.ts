@@ -32,7 +32,11 @@ export class CallRunner {
     const turnWatch = this.watch.follow(command);
     try {
       const workspace = await this.workspaces.open(command);
+      const untilDeadline = Math.max(0, Date.parse(command.deadline) - Date.now());
+      const limitMs = Math.min(tool.timeoutMs ?? Infinity, untilDeadline);
+      const timeoutMs = Math.max(limitMs, tool.longestMs ?? 0);
       const context = {
+        limitMs,
         tenant,
         session,
         callId,
@@ -44,8 +48,6 @@ export class CallRunner {
         },
         log: this.#log,
       };
-      const untilDeadline = Math.max(0, Date.parse(command.deadline) - Date.now());
-      const timeoutMs = Math.min(tool.timeoutMs ?? Infinity, untilDeadline);
       return {
         status: 'result',
         ...(await runTool(tool, command.effective, context, { timeoutMs, stopping: delivery.signal })),

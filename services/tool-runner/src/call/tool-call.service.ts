@@ -2,12 +2,13 @@ import { Injectable } from '@nestjs/common';
 import type { ToolCommand, ToolReply } from '@jetloop/contracts';
 import type { Delivery } from '@jetloop/messaging';
 import { EffectGuard } from '../effect/effect-guard.js';
-import { ToolRegistry } from '../tool/tool-registry.js';
+import { ToolError } from '../tool/tool-error.js';
 import type { Tool } from '../tool/tool.js';
 import { CallLogs } from './call-logs.js';
 import { standingOf, type CallLog } from './call-log.js';
 import { CallRunner } from './call-runner.js';
 import { refusal } from './refusal.js';
+import { Tools, type Asker } from './tools.js';
 
 type CallCommand = Extract<ToolCommand, { op: 'call' }>;
 type Result = ToolReply['result'];
@@ -16,7 +17,7 @@ type Result = ToolReply['result'];
 @Injectable()
 export class ToolCallService {
   constructor(
-    private readonly registry: ToolRegistry,
+    private readonly tools: Tools,
     private readonly logs: CallLogs,
     private readonly runner: CallRunner,
     private readonly guard: EffectGuard,
@@ -29,24 +30,33 @@ export class ToolCallService {
   }
 
   /** Whether the call only waits for the runner that is at it. */
-  async waits({ name, effectId }: CallCommand): Promise<boolean> {
-    const tool = this.registry.get(name);
-    return tool !== undefined && needsLedger(tool) && (await this.guard.knows(effectId));
+  waits({ effectId }: CallCommand): Promise<boolean> {
+    return this.guard.knows(effectId);
   }
 
   async #resultOf(command: CallCommand, delivery: Delivery): Promise<Result | undefined> {
     const log = await this.#read(command, delivery);
     const standing = standingOf(log, command);
     if (standing === 'settled') return undefined;
-    const tool = this.registry.get(command.name);
     const mayHaveRun = delivery.deliveries > 1 && (await this.waits(command));
     if (standing === 'cancelling' && !mayHaveRun)
       return refusal('Cancelled', 'cancelled', 'This call was not run: the turn was cancelled.');
-    if (!tool) return refusal('UnknownTool', 'unknown_tool', `There is no tool named ${command.name}.`);
-    const refused = refuse(tool, command, log);
+    const { tenant, session, servers, name } = command;
+    const tool = await this.#find({ tenant, session, servers, tools: log.tools }, name);
+    if (tool instanceof ToolError) return refusal(tool.name, tool.code, tool.message);
+    if (!tool) return refusal('UnknownTool', 'unknown_tool', `This agent has no tool named ${name}.`);
+    const refused = refuse(tool, command);
     if (refused) return refused;
     const run = () => this.runner.run(tool, command, delivery);
     return needsLedger(tool) ? this.guard.runOnce(command, delivery, run) : run();
+  }
+
+  /** A server that cannot be had is an answer to the model. */
+  #find(asker: Asker, name: string): Promise<Tool | ToolError | undefined> {
+    return this.tools.find(asker, name).catch((error: unknown) => {
+      if (error instanceof ToolError) return error;
+      throw error;
+    });
   }
 
   /** Something may have happened since a first delivery: then the log is asked anew. */
@@ -60,9 +70,7 @@ function needsLedger(tool: Tool): boolean {
   return !tool.readonly && !tool.idempotent;
 }
 
-function refuse(tool: Tool, command: CallCommand, log: CallLog): Result | undefined {
-  if (!log.tools.includes('*') && !log.tools.includes(tool.name))
-    return refusal('UnknownTool', 'unknown_tool', `This agent has no tool named ${command.name}.`);
+function refuse(tool: Tool, command: CallCommand): Result | undefined {
   if (command.readonly && !tool.readonly)
     return refusal('ReadonlyMode', 'readonly', `${tool.name} is refused: this session is in readonly mode.`);
   if (command.sandbox === 'none') return undefined;

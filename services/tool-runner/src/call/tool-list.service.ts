@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { ToolCommand, ToolReply } from '@jetloop/contracts';
 import { BlobStore } from '@jetloop/messaging';
-import { ToolRegistry } from '../tool/tool-registry.js';
+import { listingOf } from '../tool/tool-registry.js';
+import { Tools } from './tools.js';
 
 type ListCommand = Extract<ToolCommand, { op: 'list' }>;
 
@@ -9,16 +10,14 @@ type ListCommand = Extract<ToolCommand, { op: 'list' }>;
 @Injectable()
 export class ToolListService {
   constructor(
-    private readonly registry: ToolRegistry,
+    private readonly tools: Tools,
     private readonly blobs: BlobStore,
   ) {}
 
   /** The tools of an agent that are there; their schemas go to the blob store, under the digest of the answer. */
   async list(command: ListCommand): Promise<ToolReply> {
-    const wanted = command.tools.includes('*') ? this.registry.list().map(({ name }) => name) : command.tools;
-    const listings = this.registry
-      .list()
-      .filter((tool) => wanted.includes(tool.name) && (tool.readonly || !command.readonly));
+    const { tools: found, unavailable } = await this.tools.list(command);
+    const listings = found.filter((tool) => tool.readonly || !command.readonly).map(listingOf);
     const schemas = listings.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
     const bytes = Buffer.from(JSON.stringify(schemas));
     const { digest } = await this.blobs.put(command.tenant, command.session, bytes, 'application/json');
@@ -28,9 +27,6 @@ export class ToolListService {
       idempotent,
       schemaHash,
     }));
-    const unavailable = wanted
-      .filter((name) => !this.registry.get(name))
-      .map((name) => ({ name, reason: 'this runner has no tool of that name' }));
     return { commandId: command.commandId, kind: 'tool', result: { status: 'listed', digest, tools, unavailable } };
   }
 }

@@ -14,6 +14,7 @@ export function contextOf(workspace: Workspace, more: Partial<ToolContext> = {})
     effectId: 'e1',
     workspace,
     signal: new AbortController().signal,
+    limitMs: 120_000,
     progress: () => undefined,
     log: { info: () => undefined, warn: () => undefined },
     ...more,

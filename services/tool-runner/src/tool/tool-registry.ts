@@ -33,13 +33,20 @@ export class ToolRegistry {
     return this.#tools.get(name);
   }
 
+  tools(): Tool[] {
+    return [...this.#tools.values()];
+  }
+
   /** Sorted by name, so that the same tools always make the same prompt. */
   list(): ToolListing[] {
-    return [...this.#tools.values()]
+    return this.tools()
       .sort((a, b) => (a.name < b.name ? -1 : 1))
-      .map(({ name, description, inputSchema, readonly, idempotent }) => {
-        const schemaHash = createHash('sha256').update(canonicalJson(inputSchema)).digest('hex');
-        return { name, description, inputSchema, readonly, idempotent, schemaHash };
-      });
+      .map(listingOf);
   }
+}
+
+/** A tool as it is listed. */
+export function listingOf({ name, description, inputSchema, readonly, idempotent }: Tool): ToolListing {
+  const schemaHash = createHash('sha256').update(canonicalJson(inputSchema)).digest('hex');
+  return { name, description, inputSchema, readonly, idempotent, schemaHash };
 }

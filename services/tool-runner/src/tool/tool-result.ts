@@ -12,6 +12,12 @@ const Block = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text'), text: z.string() }),
   z.object({ type: z.literal('json'), value: z.unknown() }),
   z.object({ type: z.literal('image'), mediaType: z.string(), base64: z.string() }),
+  z.object({
+    type: z.literal('resource'),
+    uri: z.string(),
+    mediaType: z.string().exactOptional(),
+    text: z.string().exactOptional(),
+  }),
 ]);
 const Content = z.union([z.string(), z.array(Block)]);
 const Returned = z.object({
@@ -49,17 +55,19 @@ export function checkReturn(returned: ToolReturn): CheckedReturn {
 /** All text of one result shares the limit; a late block still gets room for a head and a tail. */
 function cutBlocks(blocks: ToolBlock[]): CheckedBlock[] {
   let room = OUTPUT_LIMIT;
-  const cut = (text: string): CheckedBlock => {
+  const cutTo = (text: string): string => {
     // NUL has no place in a model's text nor in Postgres' jsonb.
     const visible = text.includes('\0') ? text.replaceAll('\0', '␀') : text;
     const shown = cutText(visible, { limit: Math.max(room, 512) }).text;
     room -= Buffer.byteLength(shown);
-    return { type: 'text', text: shown };
+    return shown;
   };
+  const cut = (text: string): CheckedBlock => ({ type: 'text', text: cutTo(text) });
   return blocks.map((block) => {
     if (block.type === 'text') return cut(block.text);
     if (block.type === 'image')
       return block.base64.length <= IMAGE_LIMIT ? block : cut(`[image, ${block.mediaType}, too large to show]`);
+    if (block.type === 'resource') return block.text === undefined ? block : { ...block, text: cutTo(block.text) };
     const value = asJson(block.value);
     const size = Buffer.byteLength(JSON.stringify(value));
     if (size > room) return cut(JSON.stringify(value));

@@ -4,7 +4,8 @@ import type { Workspace } from './workspace.js';
 export type ToolBlock =
   | { type: 'text'; text: string }
   | { type: 'json'; value: unknown }
-  | { type: 'image'; mediaType: string; base64: string };
+  | { type: 'image'; mediaType: string; base64: string }
+  | { type: 'resource'; uri: string; mediaType?: string; text?: string };
 
 export interface ToolFailure {
   name: string;
@@ -29,6 +30,8 @@ export interface ToolContext {
   workspace: Workspace;
   /** Aborted at cancel and at the time limit. */
   signal: AbortSignal;
+  /** Milliseconds that the call may take; a tool with `longestMs` may go on while it reports progress. */
+  limitMs: number;
   /** Live only, may be lost: nothing may depend on it. */
   progress(text: string): void;
   log: ToolLog;
@@ -47,6 +50,8 @@ export interface Tool {
   readonly readonly: boolean;
   readonly idempotent: boolean;
   readonly timeoutMs?: number;
+  /** Milliseconds that a call may take in all where progress extends its limit; the tool itself sees to the limit then. */
+  readonly longestMs?: number;
   fit(args: Record<string, unknown>): Fit;
   /** Throws {@link ToolError} `invalid_arguments` where {@link Tool.fit} would have refused. */
   run(args: Record<string, unknown>, ctx: ToolContext): Promise<ToolReturn>;

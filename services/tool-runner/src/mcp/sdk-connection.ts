@@ -1,0 +1,123 @@
+import {
+  Client,
+  SdkError,
+  SdkErrorCode,
+  StreamableHTTPClientTransport,
+  type Transport,
+} from '@modelcontextprotocol/client';
+import type { AgentSpec } from '@jetloop/contracts';
+import { childEnv } from '../builtin/child-env.js';
+import { readThrown } from '../tool/thrown.js';
+import { McpDiedError, type McpCall, type McpConnection, type McpListing } from './mcp-connection.js';
+import { mcpResultSchema, type McpResult } from './mcp-result.js';
+import { withSecrets } from './secret.js';
+import { StdioTransport } from './stdio-transport.js';
+
+export type McpServerConfig = AgentSpec['mcpServers'][string];
+
+/** Milliseconds in which a server must have answered its first request. */
+const START_MS = 20_000;
+/** How often a server behind HTTP is asked whether it is there, while a call waits for it. */
+const PING_MS = 1_500;
+
+/**
+ * Starts or reaches a server. @throws Error in words, when it cannot be had
+ * @param onListChanged told when the server's tools are others now
+ */
+export async function connectMcp(config: McpServerConfig, onListChanged: () => void): Promise<McpConnection> {
+  const transport = await transportTo(config);
+  const client = new Client({ name: 'jetloop', version: '0.1.0' }, { capabilities: {} });
+  client.setNotificationHandler('notifications/tools/list_changed', onListChanged);
+  const closed = new Promise<void>((resolve) => {
+    client.onclose = resolve;
+  });
+  try {
+    await client.connect(transport, { timeout: START_MS });
+  } catch (error) {
+    await transport.close();
+    const complaint = transport instanceof StdioTransport ? transport.complaint : '';
+    throw new Error([readThrown(error).message, complaint].filter((part) => part !== '').join(': '), { cause: error });
+  }
+  return new SdkConnection(client, transport, closed);
+}
+
+async function transportTo(config: McpServerConfig): Promise<Transport> {
+  if ('url' in config) {
+    const headers = await withSecrets(config.headers, process.env);
+    return new StreamableHTTPClientTransport(new URL(config.url), {
+      requestInit: { headers },
+      reconnectionOptions: {
+        maxRetries: 1,
+        initialReconnectionDelay: 200,
+        maxReconnectionDelay: 1_000,
+        reconnectionDelayGrowFactor: 2,
+      },
+    });
+  }
+  const env = { ...childEnv(process.env), ...(await withSecrets(config.env, process.env)) };
+  return new StdioTransport({ command: config.command, args: config.args, env });
+}
+
+class SdkConnection implements McpConnection {
+  constructor(
+    private readonly client: Client,
+    private readonly transport: Transport,
+    readonly closed: Promise<void>,
+  ) {}
+
+  async listTools(): Promise<McpListing[]> {
+    const { tools } = await this.client.listTools(undefined, { timeout: START_MS });
+    return tools.map(({ name, description = '', inputSchema }) => ({ name, description, inputSchema }));
+  }
+
+  async callTool(call: McpCall): Promise<McpResult> {
+    const stopWatching = this.transport instanceof StdioTransport ? undefined : this.#watch();
+    try {
+      const result: unknown = await this.client.callTool(
+        { name: call.name, arguments: call.arguments, _meta: { 'jetloop/effect-id': call.effectId } },
+        {
+          signal: call.signal,
+          timeout: call.limitMs,
+          maxTotalTimeout: call.maxMs,
+          resetTimeoutOnProgress: true,
+          onprogress: ({ message, progress, total }) => {
+            call.onProgress(message ?? `${progress}${total === undefined ? '' : ` of ${total}`}`);
+          },
+        },
+      );
+      return mcpResultSchema.parse(result);
+    } catch (error) {
+      throw isGone(error) ? new McpDiedError('the server was gone before it answered', { cause: error }) : error;
+    } finally {
+      stopWatching?.();
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.client.close();
+    // The client's own close does not wait for what the server started.
+    await this.transport.close();
+  }
+
+  /** A stream that breaks off ends no call by itself: the server is asked, and a connection without one is closed. */
+  #watch(): () => void {
+    let isOver = false;
+    const timer = setInterval(() => {
+      this.client.ping({ timeout: PING_MS }).catch((error: unknown) => {
+        // One that is only busy is still there.
+        const isSilent = error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout;
+        if (!isOver && !isSilent) void this.client.close();
+      });
+    }, PING_MS);
+    return () => {
+      isOver = true;
+      clearInterval(timer);
+    };
+  }
+}
+
+function isGone(error: unknown): boolean {
+  if (!(error instanceof SdkError)) return error instanceof TypeError && error.message.includes('fetch failed');
+  const { ConnectionClosed, NotConnected, SendFailed } = SdkErrorCode;
+  return [ConnectionClosed, NotConnected, SendFailed].includes(error.code);
+}

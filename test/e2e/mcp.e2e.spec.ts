@@ -1,0 +1,258 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { readFile, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { textOf, type AgentSpecInput, type EventData } from '@jetloop/contracts';
+import { TestSystem, type TestSession } from './support/test-system.js';
+
+jest.setTimeout(90_000);
+
+const require = createRequire(import.meta.url);
+const programOf = (name: string) => require.resolve(`@modelcontextprotocol/server-${name}/dist/index.js`);
+const published = (name: string, ...args: string[]) => ({
+  command: process.execPath,
+  args: [programOf(name), ...args],
+});
+const moodyFile = join(import.meta.dirname, '../fixtures/mcp/moody.mjs');
+const moody = (env: Record<string, string> = {}, more = {}) => ({
+  ...{ command: process.execPath, args: [moodyFile], env },
+  ...more,
+});
+
+type Call = readonly [name: string, args?: Record<string, unknown>];
+/** A model that makes calls, all in its first answer. */
+const calls = (...list: Call[]) => ({
+  provider: 'scripted',
+  dialect: 'scripted' as const,
+  model: 'scripted',
+  script: [
+    { match: { hasToolResult: true }, reply: { text: 'done' } },
+    { reply: { toolCalls: list.map(([name, args = {}]) => ({ name, arguments: args })) } },
+  ] as never,
+});
+
+const everything = [
+  ['everything__echo', { message: 'hello' }],
+  ['everything__get-sum', { a: 20, b: 22 }],
+  ['everything__get-tiny-image'],
+  ['everything__get-structured-content', { location: 'New York' }],
+  ['everything__get-resource-reference', { resourceType: 'Text', resourceId: 1 }],
+  ['everything__trigger-long-running-operation', { duration: 1, steps: 4 }],
+  ['everything__get-sum', { a: 'twenty' }],
+] as const satisfies Call[];
+
+const LONG = 'a-name-of-ninety-characters-'.padEnd(90, 'x');
+const targets = {
+  everything: calls(...everything),
+  'long-running': calls(['everything__trigger-long-running-operation', { duration: 60, steps: 120 }]),
+  filesystem: calls(
+    ['files__write_file', { path: 'note.txt', content: 'kept' }],
+    ['files__read_text_file', { path: 'note.txt' }],
+    ['files__read_text_file', { path: '/etc/hostname' }],
+  ),
+  memory: calls(
+    ['memory__create_entities', { entities: [{ name: 'Ada', entityType: 'person', observations: ['likes numbers'] }] }],
+    ['memory__search_nodes', { query: 'numbers' }],
+  ),
+  says: calls(['moody__say', { word: 'yes' }]),
+  dies: calls(['moody__die']),
+  grows: calls(['moody__grow']),
+};
+
+describe('MCP servers', () => {
+  let system: TestSystem;
+  const remote: ChildProcess[] = [];
+  beforeAll(async () => {
+    system = await TestSystem.start({ targets });
+  });
+  afterAll(async () => {
+    await system.stop();
+    for (const child of remote) child.kill('SIGKILL');
+  });
+
+  const agent = (target: string, servers: AgentSpecInput['mcpServers'], more: Partial<AgentSpecInput> = {}) =>
+    system.create(target, { tools: ['*'], mcpServers: servers ?? {}, ...more });
+  async function resultsOf(session: TestSession): Promise<EventData<'tool.result'>[]> {
+    expect(await session.prompt('go')).toEqual({ kind: 'completed' });
+    return (await session.data('tool.result')).toSorted((a, b) => a.turn - b.turn || a.n - b.n);
+  }
+  const saidBy = (result: EventData<'tool.result'> | undefined) =>
+    JSON.parse(textOf(result?.content ?? [])) as { pid: number; effect: string; args: unknown; knowsSecret?: string };
+  async function listed(session: TestSession) {
+    return (await session.data('tools.listed')).at(-1);
+  }
+  /** A server that listens on a port of its own. */
+  async function serve(program: string, args: string[], env: (port: string) => Record<string, string>, ready: string) {
+    const port = String(await freePort());
+    const child = spawn(process.execPath, [program, ...args], {
+      env: { PATH: process.env['PATH'] ?? '', ...env(port) },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    remote.push(child);
+    await new Promise<void>((resolve) => {
+      for (const stream of [child.stdout, child.stderr])
+        stream.on('data', (chunk: Buffer) => {
+          if (chunk.toString().includes(ready)) resolve();
+        });
+    });
+    return { child, port };
+  }
+
+  async function expectEverything(session: TestSession): Promise<void> {
+    const results = await resultsOf(session);
+    expect(results.map(({ isError }) => isError)).toEqual([false, false, false, false, false, false, true]);
+    const [echo, sum, image, structured, resource, slow, wrong] = results;
+    expect(echo?.content).toEqual([{ type: 'text', text: 'Echo: hello' }]);
+    expect(textOf(sum?.content ?? [])).toContain('42');
+    expect(image?.content.map(({ type }) => type)).toEqual(['text', 'image', 'text']);
+    expect(image?.content[1]).toMatchObject({ mediaType: 'image/png', base64: expect.stringMatching(/^iVBOR/) });
+    expect(structured?.output).toMatchObject({ temperature: expect.any(Number) });
+    expect(resource?.content.map(({ type }) => type)).toEqual(['text', 'resource', 'text']);
+    expect(textOf(slow?.content ?? [])).toContain('completed');
+    expect(textOf(wrong?.content ?? [])).toMatch(/expected number/);
+  }
+
+  it('T5 server-everything over stdio: list, call, image, structured content, resource, error, in call order', async () => {
+    const session = await agent('everything', { everything: published('everything') });
+    await expectEverything(session);
+    const names = (await listed(session))?.tools.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['bash', 'everything__echo', 'everything__get-tiny-image']));
+  });
+
+  it('T5 server-everything over streamable HTTP: the same', async () => {
+    const { port } = await serve(
+      programOf('everything'),
+      ['streamableHttp'],
+      (PORT) => ({ PORT }),
+      'listening on port',
+    );
+    await expectEverything(await agent('everything', { everything: { url: `http://127.0.0.1:${port}/mcp` } }));
+  });
+
+  it('T5 progress is shown live, and a cancelled call ends alone: the server goes on', async () => {
+    const servers = { everything: published('everything') };
+    const session = await agent('long-running', servers);
+    const seen = new Promise<string>((resolve) => {
+      const subscription = system.bus.nats.subscribe(`live.${system.tenant}.${session.id}.tool`, {
+        callback: (_error, message) => {
+          subscription.unsubscribe();
+          resolve(message.json<{ text: string }>().text);
+        },
+      });
+    });
+    const { messageId, sequence } = await system.client.prompt(session.id, 'go');
+    expect(await seen).toMatch(/^\d+ of 120$/);
+    await system.client.cancel(session.id);
+    expect(await session.endOf(messageId, sequence)).toMatchObject({ kind: 'aborted' });
+    const [result] = await session.data('tool.result');
+    expect(result).toMatchObject({ isError: true });
+    await expectEverything(await agent('everything', servers));
+  });
+
+  it('T5 server-filesystem and server-memory: what one call writes, the next one finds; what lies outside is refused', async () => {
+    await writeFile(join(system.workspace, 'note.txt'), '');
+    const memory = { ...published('memory'), env: { MEMORY_FILE_PATH: join(system.workspace, 'memory.jsonl') } };
+    const files = published('filesystem', system.workspace);
+    const [wrote, read, refused] = await resultsOf(await agent('filesystem', { files }));
+    expect([wrote?.isError, read?.isError, refused?.isError]).toEqual([false, false, true]);
+    expect(textOf(read?.content ?? [])).toContain('kept');
+    expect(await readFile(join(system.workspace, 'note.txt'), 'utf8')).toBe('kept');
+    const [made, found] = await resultsOf(await agent('memory', { memory }));
+    expect([made?.isError, found?.isError]).toEqual([false, false]);
+    expect(found?.output).toMatchObject({ entities: [{ name: 'Ada', observations: ['likes numbers'] }] });
+  });
+
+  it('T6 names of 90 characters, with dots, and twice the same are made to fit; the raw name goes on the wire', async () => {
+    const session = await agent('says', { moody: moody() });
+    const [said] = await resultsOf(session);
+    expect(saidBy(said)).toMatchObject({
+      name: 'say',
+      args: { word: 'yes' },
+      effect: `${system.tenant}.${session.id}.1.1.0`,
+    });
+    const names = ((await listed(session))?.tools ?? [])
+      .map(({ name }) => name)
+      .filter((name) => name.startsWith('moody'));
+    expect(names).toHaveLength(7);
+    expect(new Set(names).size).toBe(7);
+    expect(names.every((name) => /^[a-zA-Z0-9_-]{1,64}$/.test(name))).toBe(true);
+    const made = names.find((name) => name.startsWith(`moody__${LONG.slice(0, 20)}`));
+    expect(made).toMatch(/_[0-9a-f]{10}$/);
+  });
+
+  it('T6 killed between calls: the next call starts it anew', async () => {
+    const servers = { moody: moody({ WHICH: 'between' }) };
+    const session = await agent('says', servers);
+    const before = saidBy((await resultsOf(session))[0]);
+    process.kill(before.pid, 'SIGKILL');
+    const after = saidBy((await resultsOf(session))[1]);
+    expect(after.pid).not.toBe(before.pid);
+  });
+
+  it('T6 killed in a call over stdio: outcome_unknown within 5 s, and the call is not made again', async () => {
+    const session = await agent('dies', { moody: moody() });
+    const [result] = await resultsOf(session);
+    expect(result).toMatchObject({ isError: true, error: { code: 'outcome_unknown' } });
+    expect(result?.durationMs).toBeLessThan(5_000);
+    expect(await resultsOf(await agent('says', { moody: moody() }))).toMatchObject([{ isError: false }]);
+  });
+
+  it('T6 killed in a call over HTTP: outcome_unknown within 5 s', async () => {
+    const { port } = await serve(moodyFile, [], (MOODY_PORT) => ({ MOODY_PORT }), 'listening');
+    const [result] = await resultsOf(await agent('dies', { moody: { url: `http://127.0.0.1:${port}/` } }));
+    expect(result).toMatchObject({ isError: true, error: { code: 'outcome_unknown' } });
+    expect(result?.durationMs).toBeLessThan(5_000);
+  });
+
+  it('T6 a slow start is waited for; a server that cannot list, or is not there, takes only its own tools away', async () => {
+    const slow = await agent('says', { moody: moody({ MOODY_START_MS: '2000' }) });
+    expect(await resultsOf(slow)).toMatchObject([{ isError: false }]);
+    const partly = await agent('says', {
+      moody: moody(),
+      silent: moody({ MOODY_LIST: 'fails' }),
+      absent: { command: 'no-such-program-here' },
+      unarmed: moody({ MOODY_SECRET: 'env:JETLOOP_NO_SUCH_SECRET' }),
+    });
+    expect(await resultsOf(partly)).toMatchObject([{ isError: false }]);
+    const { unavailable } = (await listed(partly)) ?? {};
+    expect(unavailable?.map(({ name }) => name).sort()).toEqual(['absent', 'silent', 'unarmed']);
+    expect(JSON.stringify(unavailable)).toContain('not in the mood');
+    expect(JSON.stringify(unavailable)).toContain('JETLOOP_NO_SUCH_SECRET');
+  });
+
+  it('T6 a tool that comes later is listed in the next turn', async () => {
+    const session = await agent('grows', { moody: moody({ WHICH: 'grows' }) });
+    await resultsOf(session);
+    await resultsOf(session);
+    expect((await listed(session))?.tools.map(({ name }) => name)).toContain('moody__grown');
+  });
+
+  it('T6 sessions of a tenant share a server, unless it is kept for each session', async () => {
+    const pids = async (server: AgentSpecInput['mcpServers']) => {
+      const both = [await agent('says', server), await agent('says', server)];
+      const results = await Promise.all(both.map(resultsOf));
+      return new Set(results.map(([result]) => saidBy(result).pid)).size;
+    };
+    expect(await pids({ moody: moody({ WHICH: 'shared' }) })).toBe(1);
+    expect(await pids({ moody: moody({ WHICH: 'own' }, { perSession: true }) })).toBe(2);
+  });
+
+  it('T6 only what the operator calls readonly is readonly, and a readonly session has nothing else', async () => {
+    const servers = { moody: moody({ WHICH: 'readonly' }, { readonlyTools: ['say'] }) };
+    const session = await agent('says', servers, { readonly: true });
+    expect(await resultsOf(session)).toMatchObject([{ isError: false }]);
+    const names = (await listed(session))?.tools.map(({ name }) => name).filter((name) => name.startsWith('moody'));
+    expect(names).toEqual(['moody__say']);
+  });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}
