@@ -7,6 +7,7 @@ import {
   type AgentSpecInput,
   type EventData,
   type EventType,
+  type InputBlock,
   type RecordedEvent,
   type TurnEnd,
 } from '@jetloop/contracts';
@@ -83,8 +84,8 @@ export class TestSession {
   ) {}
 
   /** Sends a prompt and waits for the end of its turn. */
-  async prompt(text: string): Promise<TurnEnd> {
-    const { messageId, sequence } = await this.system.client.prompt(this.id, text);
+  async prompt(content: string | readonly InputBlock[]): Promise<TurnEnd> {
+    const { messageId, sequence } = await this.system.client.prompt(this.id, content);
     return this.endOf(messageId, sequence);
   }
 

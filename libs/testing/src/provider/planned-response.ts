@@ -15,6 +15,8 @@ export interface PlannedResponse {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly chunks?: readonly ResponseStep[];
+  /** Bytes a write, for this answer alone. */
+  readonly pieces?: number;
 }
 
 /**
@@ -24,7 +26,7 @@ export interface PlannedResponse {
  */
 export async function writeResponse(
   response: ServerResponse,
-  { status = 200, headers = {}, body, chunks }: PlannedResponse,
+  { status = 200, headers = {}, body, chunks, pieces: own }: PlannedResponse,
   pieces: number | undefined,
   onCut: () => void,
 ): Promise<void> {
@@ -42,7 +44,7 @@ export async function writeResponse(
       else response.socket?.resetAndDestroy();
       return;
     }
-    if (typeof step === 'string') await writeBytes(response, Buffer.from(step), pieces);
+    if (typeof step === 'string') await writeBytes(response, Buffer.from(step), own ?? pieces);
     else await sleep(step.pauseMs, undefined, { ref: false });
   }
   response.end();

@@ -1,0 +1,241 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { wireAnswer, wireOf, type WireCall } from '@jetloop/testing';
+import { DIALECTS, ProviderSystem, type Asked } from './support/provider-system.js';
+
+const usage = { input: 10, output: 5 };
+const list = (id: string, path = '.'): WireCall => ({ id, name: 'list_dir', arguments: JSON.stringify({ path }) });
+const agent = { tools: ['list_dir'] };
+
+describe('calls and ends of answers', () => {
+  let world: ProviderSystem;
+  beforeAll(async () => {
+    world = await ProviderSystem.start();
+  });
+  afterAll(() => world.stop());
+
+  const done = (dialect: (typeof DIALECTS)[number], stream = true) =>
+    wireAnswer(dialect, { text: 'Done.', finish: 'stop', usage }, stream);
+  const called = async ({ session }: Asked) =>
+    (await session.data('tool.call')).map(({ name, arguments: raw }) => [name, raw]);
+
+  it('R31 fragments interleaved, at one index, without index, as object, blank: never lost, never mixed', async () => {
+    const fragment = (...calls: object[]) =>
+      `data: ${JSON.stringify({ choices: [{ index: 0, delta: { tool_calls: calls } }] })}\n\n`;
+    const piece = (index: number | undefined, id: string | undefined, text?: unknown) => ({
+      ...(index === undefined ? {} : { index }),
+      ...(id === undefined ? {} : { id }),
+      function: {
+        ...(id === undefined ? {} : { name: 'list_dir' }),
+        ...(text === undefined ? {} : { arguments: text }),
+      },
+    });
+    const cases: [string, string[], string[]][] = [
+      [
+        'interleaved',
+        [
+          fragment(piece(0, 'a', '{"pa'), piece(1, 'b', '{"pat')),
+          fragment(piece(1, undefined, 'h":"b"}')),
+          fragment(piece(0, undefined, 'th":"a"}')),
+        ],
+        ['{"path":"a"}', '{"path":"b"}'],
+      ],
+      [
+        'one index for both',
+        [
+          fragment(piece(0, 'a', '{"path":"a"}')),
+          fragment(piece(0, 'b', '{"pa')),
+          fragment(piece(0, undefined, 'th":"b"}')),
+        ],
+        ['{"path":"a"}', '{"path":"b"}'],
+      ],
+      [
+        'without index',
+        [
+          fragment(piece(undefined, 'a', '{"path"')),
+          fragment(piece(undefined, undefined, ':"a"}')),
+          fragment(piece(undefined, 'b', '{"path":"b"}')),
+        ],
+        ['{"path":"a"}', '{"path":"b"}'],
+      ],
+      ['an object', [fragment(piece(0, 'a', { path: 'a' }))], ['{"path":"a"}']],
+      [
+        'blank',
+        [fragment(piece(0, 'a', '')), fragment(piece(1, 'b')), fragment(piece(1, undefined, ' '))],
+        ['{}', '{}'],
+      ],
+    ];
+    for (const [name, fragments, expected] of cases) {
+      const end = wireOf('chat').end('tool-calls', usage);
+      const asked = await world.turn(await world.create(['chat'], agent), [
+        { chunks: [...fragments, end] },
+        done('chat'),
+      ]);
+      expect([name, await called(asked)]).toEqual([name, expected.map((raw) => ['list_dir', raw])]);
+    }
+    const doubled = [fragment(piece(0, 'a', '{}')), fragment(piece(0, undefined, '{"path":"x"}'))];
+    const { session, end } = await world.turn(await world.create(['chat'], agent), [
+      { chunks: [...doubled, wireOf('chat').end('tool-calls', usage)] },
+    ]);
+    expect(end).toMatchObject({ kind: 'error', code: 'tool_call_assembly' });
+    expect(await session.data('tool.call')).toEqual([]);
+  });
+
+  it('R31 anthropic: interleaved blocks, one index for both, input in the start, one id twice', async () => {
+    const event = (payload: { type: string; [field: string]: unknown }) =>
+      `event: ${payload.type}\ndata: ${JSON.stringify(payload)}\n\n`;
+    const start = (index: number, id: string, input: object = {}) =>
+      event({ type: 'content_block_start', index, content_block: { type: 'tool_use', id, name: 'list_dir', input } });
+    const delta = (index: number, text: string) =>
+      event({ type: 'content_block_delta', index, delta: { type: 'input_json_delta', partial_json: text } });
+    const stop = (index: number) => event({ type: 'content_block_stop', index });
+    const two = ['{"path":"a"}', '{"path":"b"}'];
+    const cases: [string, string[], string[]][] = [
+      [
+        'interleaved',
+        [start(0, 'a'), start(1, 'b'), delta(1, '{"pa'), delta(0, two[0]!), delta(1, 'th":"b"}'), stop(0), stop(1)],
+        two,
+      ],
+      ['one index', [start(0, 'a'), delta(0, two[0]!), start(0, 'b'), delta(0, two[1]!), stop(0)], two],
+      ['in the start', [start(0, 'a', { path: 'a' }), stop(0)], [two[0]!]],
+      ['blank', [start(0, 'a'), delta(0, ''), stop(0)], ['{}']],
+    ];
+    for (const [name, events, expected] of cases) {
+      const wire = wireOf('anthropic');
+      const answer = { chunks: [wire.begin(usage), ...events, wire.end('tool-calls', usage)] };
+      const asked = await world.turn(await world.create(['anthropic'], agent), [answer, done('anthropic')]);
+      expect([name, await called(asked)]).toEqual([name, expected.map((raw) => ['list_dir', raw])]);
+    }
+    const twice = [start(0, 'a'), delta(0, '{}'), stop(0), start(1, 'a'), delta(1, '{}'), stop(1)];
+    const { end } = await world.turn(await world.create(['anthropic'], agent), [
+      { chunks: [wireOf('anthropic').begin(), ...twice, wireOf('anthropic').end('tool-calls', usage)] },
+    ]);
+    expect(end).toMatchObject({ kind: 'error', code: 'tool_call_assembly' });
+  });
+
+  it.each(DIALECTS)('R31 two calls of one answer run apart, in order, streamed and whole: %s', async (dialect) => {
+    for (const stream of [true, false]) {
+      const target = stream ? dialect : `${dialect}-whole`;
+      const both = wireAnswer(
+        dialect,
+        { calls: [list('a', 'x'), list('b', 'y')], finish: 'tool-calls', usage },
+        stream,
+      );
+      const asked = await world.turn(await world.create([target], agent), [both, done(dialect, stream)]);
+      expect(await called(asked)).toEqual([
+        ['list_dir', '{"path":"x"}'],
+        ['list_dir', '{"path":"y"}'],
+      ]);
+    }
+  });
+
+  it.each(DIALECTS)(
+    'R32 an answer that was cut by its length does not run its call, however well formed: %s',
+    async (dialect) => {
+      for (const stream of [true, false]) {
+        const target = stream ? dialect : `${dialect}-whole`;
+        const cut = wireAnswer(dialect, { calls: [list('a')], finish: 'max-tokens', usage }, stream);
+        const { session, end } = await world.turn(await world.create([target], agent), [cut]);
+        expect(end).toEqual({ kind: 'max-tokens' });
+        expect(await session.data('tool.result')).toMatchObject([{ isError: true, error: { code: 'not_run' } }]);
+        // The next turn is taken by a strict provider.
+        const next = await world.turn(session, [done(dialect, stream)]);
+        expect(next.end).toEqual({ kind: 'completed' });
+      }
+    },
+  );
+
+  it.each(['chat', 'anthropic'] as const)(
+    'R33 broken arguments do not run, and later requests are valid: %s',
+    async (dialect) => {
+      for (const broken of ['{"path": ".', '[1]', '"x"', '{"path":".","path":".."}']) {
+        const wire = wireOf(dialect);
+        const chunks = [wire.begin(), wire.call({ ...list('a'), arguments: broken }), wire.end('tool-calls', usage)];
+        const { session, requests } = await world.turn(await world.create([dialect], agent), [
+          { chunks },
+          done(dialect),
+        ]);
+        expect(await session.data('tool.result')).toMatchObject([{ isError: true }]);
+        expect(await called({ session, end: { kind: 'completed' }, requests })).toEqual([['list_dir', broken]]);
+        expect((await world.turn(session, [done(dialect)])).end).toEqual({ kind: 'completed' });
+      }
+    },
+  );
+
+  it.each(['chat', 'anthropic'] as const)(
+    'R34 an end that tells of calls without one is tool_call_assembly: %s',
+    async (dialect) => {
+      for (const text of [undefined, 'I call']) {
+        const answer = wireAnswer(dialect, { ...(text === undefined ? {} : { text }), finish: 'tool-calls', usage });
+        const { end } = await world.turn(await world.create([dialect], agent), [answer]);
+        expect(end).toMatchObject({ kind: 'error', code: 'tool_call_assembly' });
+      }
+    },
+  );
+
+  it('R34 google: a call that the provider itself calls malformed', async () => {
+    const body = { candidates: [{ content: {}, finishReason: 'MALFORMED_FUNCTION_CALL', index: 0 }] };
+    const answer = { chunks: [`data: ${JSON.stringify(body)}\n\n`] };
+    const { end } = await world.turn(await world.create(['google'], agent), [answer]);
+    expect(end).toMatchObject({ kind: 'error', code: 'tool_call_assembly' });
+  });
+
+  it.each(DIALECTS)(
+    'R35 a filter or refusal, behind reasoning alone too: one call, usage booked: %s',
+    async (dialect) => {
+      const reasoning = [{ text: 'Hm.', signature: 'c2ln' }];
+      for (const stream of [true, false]) {
+        for (const said of [{}, { reasoning }, { text: 'I can' }]) {
+          const answer = wireAnswer(
+            dialect,
+            { ...said, finish: 'content-filter', usage: { input: 21, output: 9 } },
+            stream,
+          );
+          const session = await world.create([stream ? dialect : `${dialect}-whole`, `${dialect}-b`]);
+          expect((await world.turn(session, [answer])).end).toEqual({ kind: 'refused' });
+          expect(await session.data('assistant.message')).toMatchObject([
+            { finishReason: 'content-filter', usage: { input: 21, output: 9 }, attempts: [{ outcome: 'ok' }] },
+          ]);
+          expect(
+            (await world.turn(session, [wireAnswer(dialect, { text: 'Hi', finish: 'stop', usage }, stream)])).end,
+          ).toEqual({
+            kind: 'completed',
+          });
+        }
+      }
+    },
+  );
+
+  it('R35 refusal deltas of chat, and a prompt that Google blocks', async () => {
+    const refusal = { choices: [{ index: 0, delta: { refusal: 'I cannot.' }, finish_reason: 'stop' }] };
+    const chat = await world.turn(await world.create(['chat', 'chat-b']), [
+      { chunks: [`data: ${JSON.stringify(refusal)}\n\n`, 'data: [DONE]\n\n'] },
+    ]);
+    expect(chat.end).toEqual({ kind: 'refused' });
+    const blocked = {
+      promptFeedback: { blockReason: 'SAFETY' },
+      usageMetadata: { promptTokenCount: 12, totalTokenCount: 12 },
+    };
+    for (const target of ['google', 'google-whole']) {
+      const text = JSON.stringify(blocked);
+      const answer = target === 'google' ? { chunks: [`data: ${text}\n\n`] } : { body: text };
+      const { session, end } = await world.turn(await world.create([target, 'google-b']), [answer]);
+      expect(end).toEqual({ kind: 'refused' });
+      expect(await session.data('assistant.message')).toMatchObject([{ usage: { input: 12, output: 0 } }]);
+    }
+  });
+
+  it.each(DIALECTS)('R36 empty behind a tool round ends the turn, empty at first falls back: %s', async (dialect) => {
+    const empty = wireAnswer(dialect, { finish: 'stop', usage });
+    const after = await world.turn(await world.create([dialect, `${dialect}-b`], agent), [
+      wireAnswer(dialect, { calls: [list('a')], finish: 'tool-calls', usage }),
+      empty,
+    ]);
+    expect(after.end).toEqual({ kind: 'completed' });
+    const first = await world.turn(await world.create([dialect, `${dialect}-b`], agent), [empty, done(dialect)]);
+    expect(first.end).toEqual({ kind: 'completed' });
+    expect((await first.session.data('assistant.message'))[0]?.attempts).toMatchObject([
+      { outcome: 'error', error: { code: 'empty_response' } },
+      { outcome: 'ok', why: 'fallback' },
+    ]);
+  });
+});

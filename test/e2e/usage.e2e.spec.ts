@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { wireAnswer, wireOf, type PlannedResponse } from '@jetloop/testing';
+import { DIALECTS, ProviderSystem } from './support/provider-system.js';
+
+describe('usage and cost', () => {
+  let world: ProviderSystem;
+  beforeAll(async () => {
+    world = await ProviderSystem.start({
+      writes: { dialect: 'anthropic', prices: { input: 3, cacheWrite: 3.75, output: 15 } },
+      reads: { dialect: 'chat', prices: { input: 0.5, cacheRead: 0.05, output: 3 } },
+      thinks: { dialect: 'chat', prices: { input: 0.3, cacheRead: 0.075, output: 0.5 } },
+    });
+  });
+  afterAll(() => world.stop());
+
+  const counted = async (target: string, answer: PlannedResponse) => {
+    const { session } = await world.turn(await world.create([target]), [answer]);
+    const [message] = await session.data('assistant.message');
+    return message!;
+  };
+
+  it.each(DIALECTS)('R43 25/1, then 15, is 25/15; on every chunk, the last; none: estimated: %s', async (dialect) => {
+    const wire = wireOf(dialect);
+    const rising = [1, 7, 15].flatMap((output) => [wire.usage({ input: 25, output }), wire.text('piece ')]);
+    const chunks = [wire.begin({ input: 25, output: 1 }), ...rising, wire.end('stop', { input: 25, output: 15 })];
+    expect((await counted(dialect, { chunks })).usage).toEqual({ input: 25, cacheRead: 0, cacheWrite: 0, output: 15 });
+    const none = wireAnswer(dialect, { text: 'A word or two.', finish: 'stop' }, false);
+    const { usage } = await counted(`${dialect}-whole`, none);
+    expect(usage).toMatchObject({ estimated: 'missing', output: 4 });
+    expect(usage?.input).toBeGreaterThan(0);
+  });
+
+  it('R43 anthropic: the later frame leaves the input out', async () => {
+    const wire = wireOf('anthropic');
+    const last = { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 15 } };
+    const end = `event: message_delta\ndata: ${JSON.stringify(last)}\n\nevent: message_stop\ndata: {"type":"message_stop"}\n\n`;
+    const message = await counted('anthropic', {
+      chunks: [wire.begin({ input: 25, output: 1 }), wire.text('Hi'), end],
+    });
+    expect(message.usage).toEqual({ input: 25, cacheRead: 0, cacheWrite: 0, output: 15 });
+  });
+
+  it('R44 cost to 1e-9, by bucket', async () => {
+    const written = { input: 3, cacheWrite: 12_304, output: 550 };
+    const first = await counted('writes', wireAnswer('anthropic', { text: 'Hi', finish: 'stop', usage: written }));
+    expect(first.usage).toEqual({ input: 3, cacheRead: 0, cacheWrite: 12_304, output: 550 });
+    expect(first.cost).toBeCloseTo(0.054399, 9);
+    const read = { input: 20_212 - 16_298, cacheRead: 16_298, output: 931 };
+    const second = await counted('reads', wireAnswer('chat', { text: 'Hi', finish: 'stop', usage: read }));
+    expect(second.usage).toEqual({ input: 3_914, cacheRead: 16_298, cacheWrite: 0, output: 931 });
+    expect(second.cost).toBeCloseTo(0.0055649, 9);
+    // As xAI counts: the total holds reasoning beside the completion.
+    const beside = {
+      prompt_tokens: 12,
+      completion_tokens: 2,
+      total_tokens: 354,
+      prompt_tokens_details: { cached_tokens: 11 },
+      completion_tokens_details: { reasoning_tokens: 340 },
+    };
+    const frame = { choices: [{ index: 0, delta: { content: 'Hi' }, finish_reason: 'stop' }], usage: beside };
+    const third = await counted('thinks', { chunks: [`data: ${JSON.stringify(frame)}\n\n`] });
+    expect(third.usage).toEqual({ input: 1, cacheRead: 11, cacheWrite: 0, output: 342 });
+    expect(third.cost).toBeCloseTo(0.000172125, 9);
+  });
+});
