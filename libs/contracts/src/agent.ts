@@ -31,6 +31,8 @@ export const harnessSchema = z.strictObject({
   permissionPolicy: z.enum(['deny', 'allow_once', 'ask']),
   continuity: z.enum(['required', 'fresh']).default('required'),
   maxAttempts: z.number().int().min(1).default(1),
+  /** Milliseconds for which a permission waits for a person, under `ask`. */
+  approvalMs: milliseconds.default(600_000),
 });
 
 /** Limits of a turn. */

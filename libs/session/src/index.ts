@@ -22,5 +22,6 @@ export { workKey } from './work/work.js';
 export type { AwaitedWork, Work } from './work/work.js';
 export { parseArguments } from './tools/parse-arguments.js';
 export type { ParsedArguments } from './tools/parse-arguments.js';
+export { harnessApprovalId, isHarnessEvent, PERMISSION_ASK } from './harness/harness-log.js';
 export { wasDecided } from './state.js';
 export type { CallState, QueuedMessage, SessionState, StepState, ToolFacts, TurnPhase, TurnState } from './state.js';

@@ -11,6 +11,7 @@ import type {
   TurnEnd,
   Usage,
 } from '@jetloop/contracts';
+import type { HarnessState } from './harness/harness-state.js';
 
 /** A message that was accepted and has no disposition yet. */
 export interface QueuedMessage {
@@ -92,6 +93,8 @@ export interface StepState {
   readonly answer?: { readonly finishReason: FinishReason; readonly calls: readonly CallState[] };
   /** Contexts of post-tool policies that joined behind the last result. */
   readonly contextsAdded: number;
+  /** An external agent drives this step. */
+  readonly harness?: HarnessState;
 }
 
 /** A compaction that a policy or an overflow asked for. It is `wanted` while policies may object, then `running`. */

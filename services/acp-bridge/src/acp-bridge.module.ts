@@ -1,4 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
+import { HarnessService } from './harness/harness.service.js';
 import { HarnessController } from './harness/harness.controller.js';
 import { ACP_BRIDGE_OPTIONS, type AcpBridgeOptions } from './options.js';
 
@@ -9,7 +10,7 @@ export class AcpBridgeModule {
     return {
       module: AcpBridgeModule,
       controllers: [HarnessController],
-      providers: [{ provide: ACP_BRIDGE_OPTIONS, useValue: options }],
+      providers: [{ provide: ACP_BRIDGE_OPTIONS, useValue: options }, HarnessService],
     };
   }
 }

@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises';
-import { AcpBridgeModule } from '@jetloop/acp-bridge';
+import { AcpBridgeModule, type AcpBridgeOptions } from '@jetloop/acp-bridge';
 import { HookPolicyModule, putPolicySet, type PolicySet } from '@jetloop/hook-policy';
 import { LlmRouterModule, type Catalogue } from '@jetloop/llm-router';
 import { LoopOrchestratorModule } from '@jetloop/loop-orchestrator';
@@ -28,6 +28,8 @@ export interface StandaloneOptions {
   readonly dataDir?: string;
   /** Servers that run already; default: the ones of the environment, or embedded ones. */
   readonly servers?: { readonly natsUrl: string; readonly databaseUrl: string };
+  /** Waits of external agents other than the usual ones. */
+  readonly harnessTimes?: AcpBridgeOptions['times'];
   readonly onProgress?: (line: string) => void;
   /** Level of the log lines on standard error; default `warn`. */
   readonly logLevel?: string;
@@ -81,7 +83,7 @@ async function startServices(
     const running = await startCommandService({ bus: await connect(service), service, module, logger, graceMs: 5_000 });
     stops.push(() => running.stop());
   };
-  const { workspaceRoots, catalogue } = options;
+  const { workspaceRoots, catalogue, harnessTimes } = options;
   const projectorBus = await connect('session-projector');
   const projector = await startFollowerService({
     bus: projectorBus,
@@ -93,7 +95,7 @@ async function startServices(
     start('llm-router', LlmRouterModule.register({ catalogue })),
     start('tool-runner', ToolRunnerModule.register({ workspaceRoots })),
     start('hook-policy', HookPolicyModule.register()),
-    start('acp-bridge', AcpBridgeModule.register({ workspaceRoots })),
+    start('acp-bridge', AcpBridgeModule.register({ workspaceRoots, ...(harnessTimes ? { times: harnessTimes } : {}) })),
     start('loop-orchestrator', LoopOrchestratorModule.register({ workspaceRoots, allowInlineAgents: true })),
   ]);
   const service = projector.context.get(ProjectorService);

@@ -15,13 +15,15 @@ import { parsePolicySet } from '@jetloop/hook-policy';
 import { catalogueOf, type CatalogueInput } from '@jetloop/llm-router';
 import { Bus } from '@jetloop/messaging';
 import { runAuditQuery } from '@jetloop/persistence';
-import { startStandalone } from '@jetloop/standalone';
+import { startStandalone, type StandaloneOptions } from '@jetloop/standalone';
 import { testServers } from '@jetloop/testing';
 
 export interface SystemOptions {
   readonly targets: CatalogueInput['targets'];
   /** YAML of policy sets. */
   readonly policies?: readonly string[];
+  /** Waits of external agents other than the usual ones. */
+  readonly harnessTimes?: StandaloneOptions['harnessTimes'];
 }
 
 /** All services of a test file in one process, on the run's servers, with a tenant and a database of its own. */
@@ -38,7 +40,7 @@ export class TestSystem {
     private readonly stopServers: () => Promise<void>,
   ) {}
 
-  static async start({ targets, policies = [] }: SystemOptions): Promise<TestSystem> {
+  static async start({ targets, policies = [], harnessTimes }: SystemOptions): Promise<TestSystem> {
     const servers = await testServers();
     const workspace = await realpath(await mkdtemp(join(tmpdir(), 'jetloop-e2e-')));
     const standalone = await startStandalone({
@@ -47,6 +49,7 @@ export class TestSystem {
       catalogue: catalogueOf({ targets }, 'test'),
       policySets: policies.map((text) => parsePolicySet(text, 'test')),
       logLevel: 'error',
+      ...(harnessTimes ? { harnessTimes } : {}),
     });
     const { natsUrl, databaseUrl, tenant } = servers;
     const client = await JetloopClient.connect({ natsUrl, tenant, actor: 'test' });

@@ -18,7 +18,7 @@ export async function answerAbandoned(bus: Bus, message: PulledMessage, code: st
       bus.nats.publish(subjects.outcome(tenant, session, commandId), JSON.stringify(outcome));
     return;
   }
-  const work = message.headers['Nats-Msg-Id']?.replace(/:reply$/, '');
+  const work = message.headers['Nats-Msg-Id']?.replace(/:reply(?::\d+)?$/, '');
   if (kind === 'timer' || work === undefined) return;
   const dueAt = new Date().toISOString();
   const timer: Timer = { kind: 'timer', name: `parked-${message.streamSequence}`, dueAt, work };

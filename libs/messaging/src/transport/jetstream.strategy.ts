@@ -117,13 +117,13 @@ export class JetStreamStrategy extends Server implements CustomTransportStrategy
     }
   }
 
-  /** What only waits for another worker is not given up (spec 8.1). */
+  /** What only waits for others is not given up (spec 8.1). */
   private async onlyWaits(message: PulledMessage): Promise<boolean> {
     const kind = kinds[this.options.service];
     const check = this.messageHandlers.get(waitPattern(kind));
-    if (!check || kind === 'session') return false;
-    const work = parseWork(kind, message.body);
-    return (await call(check, work.command, this.deliveryOf(message))) === true;
+    if (!check) return false;
+    const data = kind === 'session' ? toInboxMessage(message) : parseWork(kind, message.body).command;
+    return (await call(check, data, this.deliveryOf(message))) === true;
   }
 
   private deliveryOf(message: PulledMessage): Delivery {

@@ -19,10 +19,10 @@ export function WorkHandler(kind: 'llm' | 'tool' | 'hook' | 'acp' | 'session'): 
 }
 
 /**
- * Marks the method that is asked, before a worker's command is given up for its many deliveries, whether it only waited:
- * true, and it is handled once more.
+ * Marks the method that is asked, before a command is given up for its many deliveries, whether it only waited: true, and it
+ * is handled once more. It is given what the `WorkHandler` of its kind is given.
  */
-export function WaitCheck(kind: 'llm' | 'tool' | 'hook'): MethodDecorator {
+export function WaitCheck(kind: 'llm' | 'tool' | 'hook' | 'session'): MethodDecorator {
   return applyDecorators(MessagePattern(waitPattern(kind)), UseFilters(new RethrowFilter()));
 }
 

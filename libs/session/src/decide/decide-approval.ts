@@ -1,5 +1,6 @@
 import type { CallerCommand } from '@jetloop/contracts';
 import { openCalls } from '../evolve/in-turn.js';
+import { openHarness } from '../harness/apply-harness.js';
 import { approvalDecided, isQuestion } from '../tools/approval.js';
 import type { ApprovalState, SessionState } from '../state.js';
 import type { DirectDecision } from './direct-decision.js';
@@ -16,6 +17,11 @@ export function decideApproval(
   if (!known) return refused('not_found', `There is no approval ${approvalId} in this session.`);
   if (known.outcome === outcome) return accepted(known.sequence);
   if (known.outcome) return refused('stale', `The approval ${approvalId} was decided before: ${known.outcome}.`);
+  if (!state.turn?.cancelling && openHarness(state)?.approvals.has(approvalId)) {
+    const data = { approvalId, outcome, by: actor, ...(note === undefined ? {} : { note }) };
+    const sequence = state.nextSequence;
+    return { events: [{ type: 'approval.decided', data }], outcome: { status: 'accepted', sequence } };
+  }
   const call = openCalls(state).find(({ approval }) => approval?.approvalId === approvalId);
   if (!state.turn || !call?.approval || state.turn.cancelling)
     return refused('stale', `The turn of approval ${approvalId} is over.`);

@@ -1,5 +1,6 @@
 import type { AgentSpec, CallerCommand, DerivedMessage, Seam, SessionEvent } from '@jetloop/contracts';
 import type { DecisionContext } from '../next/decision-context.js';
+import { openHarness } from '../harness/apply-harness.js';
 import type { SessionState } from '../state.js';
 import { accept, queued } from './accept-message.js';
 import { cancel } from './cancel.js';
@@ -40,8 +41,10 @@ export function decideCaller(
     case 'prompt':
       return prompt(state, command);
     case 'steer':
+      if (openHarness(state) && !isKnown(state, command)) return notSupported('steer');
       return accept(state, command, state.turn && !state.turn.cancelling ? 'step' : 'turn');
     case 'inject':
+      if (openHarness(state) && !isKnown(state, command)) return notSupported('inject');
       return accept(state, command, 'inject');
     case 'close':
       return close(state, command);
@@ -128,6 +131,12 @@ function close(state: SessionState, { reason, actor }: Extract<CallerCommand, { 
   if (!turn) return changed(state, ...discarded, { type: 'session.closed', data: { reason } });
   const data = { turn: turn.turn, reason: 'closed', by: actor, closes: reason };
   return changed(state, { type: 'turn.cancelling', data }, ...discarded);
+}
+
+/** The protocol of external agents has no frame for it: refused, rather than accepted and never heard (spec 6.4). */
+function notSupported(command: 'steer' | 'inject'): DirectDecision {
+  const message = `CapabilityNotSupported {primitive: inject_message}: an external agent runs this turn, which takes no ${command}. Cancel it, or wait for its end.`;
+  return refused('invalid', message);
 }
 
 function changed(state: SessionState, ...events: SessionEvent[]): DirectDecision {

@@ -1,6 +1,7 @@
 import type { ChildReply, HookReply, LlmReply, Reply, SessionEvent, ToolReply } from '@jetloop/contracts';
 import { childResult } from '../children/child-report.js';
 import { openCallOf } from '../children/child.js';
+import { harnessReply } from '../harness/harness-reply.js';
 import { hookAnswered } from '../answers/hook-answered.js';
 import { postToolAnswered } from '../answers/post-tool-answered.js';
 import { answerMarks } from '../answers/policy-marks.js';
@@ -23,8 +24,7 @@ import { toolAnswered } from './tool-answered.js';
 /** What a reply makes of the session. One that is not awaited is late and never reaches the model. */
 export function decideReply(state: SessionState, reply: Reply, context: DecisionContext): DirectDecision {
   if (reply.kind === 'child') return childAnswered(state, reply, context);
-  // No agent is driven from outside yet: nothing awaits its replies.
-  if (reply.kind === 'harness.events' || reply.kind === 'harness.finished') return { kind: 'late' };
+  if (reply.kind === 'harness.events' || reply.kind === 'harness.finished') return harnessReply(state, reply, context);
   const work = awaitedWork(state).find((awaited) => awaited.command.commandId === reply.commandId);
   const { turn } = state;
   if (!work) return reply.kind === 'hook' && turn ? resultAnswered(state, turn, reply) : { kind: 'late' };

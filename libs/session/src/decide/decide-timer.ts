@@ -7,6 +7,7 @@ import { endCutTurn } from '../next/cut-turn.js';
 import { approvalDecided } from '../tools/approval.js';
 import { toolResult } from '../tools/call-events.js';
 import { errorResult } from '../tools/error-result.js';
+import { openHarness } from '../harness/apply-harness.js';
 import { awaitedWork } from '../work/awaited-work.js';
 import { timers } from '../work/timers.js';
 import type { SessionState, TurnState } from '../state.js';
@@ -38,6 +39,11 @@ function turnTimer(state: SessionState, turn: TurnState, name: string): DirectDe
   const asked = openCalls(state).find(({ approval }) => approval && timers.approval(approval.approvalId) === name);
   if (asked?.approval && !asked.approval.outcome && !asked.settled)
     return { events: approvalDecided(asked, { outcome: 'expired', by: 'timer' }) };
+  const permission = [...(openHarness(state)?.approvals.keys() ?? [])].find((id) => timers.approval(id) === name);
+  if (permission !== undefined) {
+    const data = { approvalId: permission, outcome: 'expired' as const, by: 'timer' };
+    return { events: [{ type: 'approval.decided', data }] };
+  }
   const lost = openChildren(state).find(({ call }) => timers.child(turn.turn, workStep(turn), call.n) === name);
   if (!lost) return undefined;
   const text =

@@ -3,6 +3,8 @@ import type { CompactionState, SessionState, StepState, TurnState } from '../sta
 import { BrokenLogError } from './broken-log.error.js';
 import type { EventContext } from './event-context.js';
 import { inTurn, workStep } from './in-turn.js';
+import { beginAttempt } from '../harness/apply-harness.js';
+import { emptyHarness } from '../harness/harness-state.js';
 import { addUsed, costOf, usageOf } from './used.js';
 
 type TurnEvent = RecordedEvent &
@@ -38,7 +40,10 @@ export function applyTurn(state: SessionState, event: TurnEvent, context: EventC
       return inTurn({ ...state, used }, event, (turn) => ({ ...turn, failure }));
     }
     case 'step.start': {
-      const step: StepState = { step: event.data.step, sequence: event.sequence, at: context.at, contextsAdded: 0 };
+      const step: StepState = {
+        ...{ step: event.data.step, sequence: event.sequence, at: context.at, contextsAdded: 0 },
+        ...(state.agent.harness ? { harness: emptyHarness } : {}),
+      };
       const phase = { at: 'step' as const, step };
       return inTurn(state, event, (turn) => ({ ...turn, steps: turn.steps + 1, listed: true, steered: false, phase }));
     }
@@ -139,7 +144,7 @@ function deferred(
   const turn = isStart ? state.turns : (state.turn?.turn ?? 0);
   const step = isStart || !state.turn ? 0 : workStep(state.turn);
   const deferrals = [...state.deferrals, { what, turn, step, attempt, until, reason, attempts }];
-  const next = { ...state, deferrals };
+  const next = what === 'acp' ? beginAttempt({ ...state, deferrals }, event) : { ...state, deferrals };
   if (reason !== 'context_overflow') return next;
   return inTurn(next, event, (open) => compactionWanted(open, 'overflow', event.sequence, at));
 }

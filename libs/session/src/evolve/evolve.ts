@@ -9,6 +9,7 @@ import { grown } from './conversation-size.js';
 import type { EventContext } from './event-context.js';
 import { inTurn } from './in-turn.js';
 import { nothingUsed } from './used.js';
+import { applyHarness } from '../harness/apply-harness.js';
 
 /** Folds a commit into the state. @throws BrokenLogError */
 export function applyCommit(state: SessionState | undefined, commit: Commit): SessionState {
@@ -33,7 +34,7 @@ export function evolve(
     return created(event, context);
   }
   if (!isKnownEvent(event)) return { ...state, nextSequence: event.sequence + 1 };
-  const next = apply(state, event, context);
+  const next = applyHarness(state, event) ?? apply(state, event, context);
   return { ...next, conversation: grown(next.conversation, event), nextSequence: event.sequence + 1 };
 }
 

@@ -20,7 +20,7 @@ export function beginStep(state: SessionState, turn: TurnState, context: Decisio
     return context.seams.has('prompt-submit') ? [] : steering.map((message) => joined(turn, message));
   if (wantsToolList(state, turn)) return [];
   const step = turn.steps + 1;
-  if (context.seams.has('pre-step') && turn.preStepped !== step) return [];
+  if (context.seams.has('pre-step') && turn.preStepped !== step && !state.agent.harness) return [];
   return [{ type: 'step.start', data: { turn: turn.turn, step } }];
 }
 

@@ -2,7 +2,8 @@ import type { SessionEvent } from '@jetloop/contracts';
 import { approvalDecided } from '../tools/approval.js';
 import { toolCall, toolResult } from '../tools/call-events.js';
 import { errorResult } from '../tools/error-result.js';
-import type { CallState, SessionState, TurnState } from '../state.js';
+import { cutAttempt } from '../harness/harness-end.js';
+import type { SessionState, StepState, TurnState } from '../state.js';
 import { endOf, turnEnd } from './end-of-turn.js';
 import { heldBackContexts } from './held-back-contexts.js';
 
@@ -15,7 +16,7 @@ export function endCutTurn(state: SessionState, turn: TurnState): SessionEvent[]
   return [
     ...(turn.cancelling ? discarded(state, turn) : []),
     ...(turn.compaction?.stage === 'running' ? [compactionCut(turn)] : []),
-    ...(turn.phase.at === 'step' ? cutStep(turn, turn.phase.step.step, turn.phase.step.answer?.calls ?? []) : []),
+    ...(turn.phase.at === 'step' ? cutStep(turn, turn.phase.step) : []),
     turnEnd(turn, endOf(turn)),
     ...(closes === undefined ? [] : [{ type: 'session.closed' as const, data: { reason: closes } }]),
   ];
@@ -34,14 +35,15 @@ function compactionCut(turn: TurnState): SessionEvent {
   return { type: 'compaction.end', data: { turn: turn.turn, error } };
 }
 
-function cutStep(turn: TurnState, step: number, calls: readonly CallState[]): SessionEvent[] {
+function cutStep(turn: TurnState, { step, harness, answer }: StepState): SessionEvent[] {
+  if (harness) return [...cutAttempt(turn, step, harness), { type: 'step.end', data: { turn: turn.turn, step } }];
   const result = errorResult(
     turn.cancelling
       ? { name: 'Cancelled', code: 'cancelled', text: `This call was cancelled (${turn.cancelling.reason}).` }
       : { name: 'NotRun', code: 'not_run', text: 'This call was not run: the turn failed.' },
   );
   const events: SessionEvent[] = [];
-  for (const call of calls) {
+  for (const call of answer?.calls ?? []) {
     if (call.settled) continue;
     if (!call.decided) events.push(toolCall(turn, step, call, 'allow'));
     if (call.approval && !call.approval.outcome)

@@ -6,6 +6,7 @@ import { workStep } from '../evolve/in-turn.js';
 import { joining } from '../next/joining.js';
 import { wantsToolList } from '../next/tool-list.js';
 import type { CallState, CompactionState, SessionState, StepState, TurnState } from '../state.js';
+import { harnessWork } from '../harness/harness-work.js';
 import { hookWork } from './hook-work.js';
 import type { AwaitedWork } from './work.js';
 import { workCommon, type WorkPosition } from './work-common.js';
@@ -18,7 +19,7 @@ export function awaitedWork(state: SessionState): AwaitedWork[] {
 
 /** A cancelled turn waits for what may have had an effect or used tokens; the rest is not waited for. */
 export function delaysCancel(work: AwaitedWork): boolean {
-  return work.kind === 'llm' || (work.kind === 'tool' && work.command.op === 'call');
+  return work.kind === 'llm' || work.kind === 'acp' || (work.kind === 'tool' && work.command.op === 'call');
 }
 
 function turnWork(state: SessionState, turn: TurnState): AwaitedWork[] {
@@ -43,6 +44,7 @@ function beforeStep(state: SessionState, turn: TurnState): AwaitedWork[] {
 
 function stepWork(state: SessionState, turn: TurnState, step: StepState): AwaitedWork[] {
   if (turn.compaction) return [compactionWork(state, turn, turn.compaction)];
+  if (step.harness) return [harnessWork(state, turn, step)];
   if (!step.answer) return [llmCall(state, turn, step)];
   const group = currentGroup(step.answer.calls);
   if (!group) return joiningHook(state, turn);

@@ -2,6 +2,7 @@ import { childOf, openChildren, type Child } from '../children/child.js';
 import { childReport } from '../children/child-report.js';
 import { openCalls, workStep } from '../evolve/in-turn.js';
 import type { SessionState, TurnState } from '../state.js';
+import { cancelDueAt, harnessTimers } from '../harness/harness-work.js';
 import { awaitedWork } from './awaited-work.js';
 import { plus, timers } from './timers.js';
 import type { AwaitedWork, Work } from './work.js';
@@ -38,7 +39,7 @@ function cancelled(state: SessionState, turn: TurnState, at: string): Work[] {
   return [
     ...start,
     { kind: 'abort', turn: turn.turn },
-    { kind: 'timer', name: timers.cancel(turn.turn), dueAt: plus(at, CANCEL_GRACE_MS) },
+    { kind: 'timer', name: timers.cancel(turn.turn), dueAt: cancelDueAt(turn, at, CANCEL_GRACE_MS) },
     ...openChildren(state).map((child) => cancelOf(state, child)),
   ];
 }
@@ -59,6 +60,7 @@ function waiting(state: SessionState, turn: TurnState): Work[] {
       ? []
       : [{ kind: 'timer' as const, name: timers.deadline(turn.turn), dueAt: plus(turn.startedAt, limit) }]),
     ...approvals,
+    ...(turn.phase.at === 'step' ? harnessTimers(turn.phase.step) : []),
     ...openChildren(state).flatMap((child) => started(state, turn, child)),
     ...givenUp.map((child) => cancelOf(state, child)),
   ];

@@ -1,16 +1,16 @@
 import { Controller } from '@nestjs/common';
-import { Payload } from '@nestjs/microservices';
-import type { AcpCommand, HarnessFinished } from '@jetloop/contracts';
-import { WorkHandler } from '@jetloop/messaging';
+import { Ctx, Payload } from '@nestjs/microservices';
+import type { AcpCommand } from '@jetloop/contracts';
+import { WorkHandler, type Delivery } from '@jetloop/messaging';
+import { HarnessService } from './harness.service.js';
 
 @Controller()
 export class HarnessController {
-  /** Until attempts are driven here, each is refused with its reason: no session waits for it. */
+  constructor(private readonly harness: HarnessService) {}
+
   @WorkHandler('acp')
-  handle(@Payload() { commandId, turn, attempt }: AcpCommand): HarnessFinished {
-    const message = 'This version of the bridge does not drive external agents.';
-    const error = { name: 'Transport' as const, code: 'not_built', message };
-    const kind = 'harness.finished';
-    return { commandId, kind, turn, attempt, from: 0, outcome: 'error', error, exit: null, stderr: '' };
+  async handle(@Payload() command: AcpCommand, @Ctx() delivery: Delivery): Promise<undefined> {
+    await this.harness.run(command, delivery);
+    return undefined;
   }
 }

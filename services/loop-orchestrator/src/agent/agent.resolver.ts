@@ -27,8 +27,11 @@ export class AgentResolver {
     const spec = 'spec' in agent ? this.inline(agent.spec) : this.store.find(tenant, agent.name);
     if (!spec && 'name' in agent)
       throw new ResolveError('not_found', `There is no agent named ${agent.name}: put its spec into AGENTS first.`);
-    if (!spec?.model)
-      throw new ResolveError('invalid', `The agent has no model: expected model.chain with at least one target.`);
+    if (!spec?.model && !spec?.harness)
+      throw new ResolveError(
+        'invalid',
+        `The agent has no model: expected model.chain with at least one target, or a harness.`,
+      );
     const absent = notCarriedOut(spec);
     if (absent.length > 0) {
       throw new ResolveError(
@@ -50,6 +53,6 @@ export class AgentResolver {
 }
 
 /** Fields of a spec that nothing would come of: refused, because a limit that is ignored is worse than none. */
-function notCarriedOut({ harness, sandbox }: AgentSpec): string[] {
-  return [...(harness ? ['harness'] : []), ...(sandbox === 'none' ? [] : ['sandbox'])];
+function notCarriedOut({ sandbox }: AgentSpec): string[] {
+  return sandbox === 'none' ? [] : ['sandbox'];
 }

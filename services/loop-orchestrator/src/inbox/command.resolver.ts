@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { CallerCommand, Outcome, OutcomeCode } from '@jetloop/contracts';
+import type { CallerCommand, Outcome, OutcomeCode, Reply } from '@jetloop/contracts';
 import type { ResolvedCreate, SessionCommand } from '@jetloop/session';
 import { AgentResolver, ResolveError } from '../agent/agent.resolver.js';
 import { ParentReader } from '../session/parent.reader.js';
@@ -51,7 +51,7 @@ export class CommandResolver {
         return {
           kind: 'command',
           actor: reply.kind,
-          command: { from: 'worker', commandId: `${reply.commandId}:reply`, reply },
+          command: { from: 'worker', commandId: replyId(reply), reply },
         };
       }
       case 'caller':
@@ -94,6 +94,12 @@ export class CommandResolver {
     const resolved = { ...command, agent, workspace };
     return command.parent ? await this.parents.child(tenant, session, resolved, command.parent) : resolved;
   }
+}
+
+/** The id of a reply: the one of its message. A harness answers more than once. */
+function replyId(reply: Reply): string {
+  const isOneOfMany = (reply.kind === 'harness.events' || reply.kind === 'harness.finished') && reply.from !== null;
+  return `${reply.commandId}:reply${isOneOfMany ? `:${reply.from}` : ''}`;
 }
 
 function refused(commandId: string, code: OutcomeCode, message: string): Refusal {

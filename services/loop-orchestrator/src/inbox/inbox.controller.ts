@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
-import { WorkHandler, type InboxMessage, type InboxSettlement } from '@jetloop/messaging';
+import { WaitCheck, WorkHandler, type InboxMessage, type InboxSettlement } from '@jetloop/messaging';
 import { CommandHandler } from '../session/command.handler.js';
 import { parseInbox } from './parse-inbox.js';
 
@@ -12,5 +12,10 @@ export class InboxController {
   @WorkHandler('session')
   handle(@Payload() message: InboxMessage): Promise<InboxSettlement> {
     return this.commands.handle(parseInbox(message), message.traceparent);
+  }
+
+  @WaitCheck('session')
+  onlyWaits(@Payload() message: InboxMessage): Promise<boolean> {
+    return this.commands.onlyWaits(parseInbox(message));
   }
 }

@@ -27,7 +27,6 @@ export function parseInbox({ subject, body, redeliveredOf }: InboxMessage): Pars
   const { tenant, session, kind } = where;
   const value = parseJson(body);
   if (kind === undefined) return { tenant, session, ...asOfDelivery(parseCaller(value), redeliveredOf) };
-  if (kind === 'acp') throw new TerminalError('invalid', 'this version has no ACP harness');
   const parsed = replySchemas[kind].safeParse(value);
   if (!parsed.success) throw new TerminalError('invalid', `no ${kind} reply: ${z.prettifyError(parsed.error)}`);
   if (parsed.data.kind === 'timer') return { tenant, session, from: 'timer', timer: parsed.data };

@@ -26,6 +26,8 @@ import { WorkSender } from './work.sender.js';
 
 const MAX_TRIES = 50;
 const MAX_JITTER_MS = 20;
+/** Milliseconds until events of an external agent come again that came before their turn. */
+const GAP_MS = 25;
 
 /** A command with where it goes and who sent it. */
 type Envelope = ResolvedCommand & { readonly tenant: string; readonly session: string };
@@ -68,6 +70,16 @@ export class CommandHandler {
           throw new TerminalError('damaged', error.message);
         throw error;
       });
+  }
+
+  /** Whether a message is delivered again and again only because others are to come before it (spec 6.5). */
+  async onlyWaits(inbox: ParsedInbox): Promise<boolean> {
+    if (inbox.from !== 'worker' || !inbox.reply.kind.startsWith('harness.')) return false;
+    const { tenant, session, reply } = inbox;
+    const { state } = await this.sessions.reload(tenant, session);
+    const context = { now: new Date().toISOString(), ...this.seams.of(tenant, state?.agent.name ?? '') };
+    const command = { from: 'worker' as const, commandId: reply.commandId, reply };
+    return decide(state, command, { tenant, session, actor: reply.kind }, context).kind === 'gap';
   }
 
   private async advance(envelope: Envelope): Promise<InboxSettlement> {
@@ -140,6 +152,10 @@ export class CommandHandler {
       case 'asks':
         await this.work.send(tenant, session, [decision.work], decision.at);
         return { confirm: false };
+      case 'gap': {
+        const problem = `events before these are still to come, from ${decision.next} on`;
+        throw new RetryableError(`session ${session}: ${problem}`, { delayMs: GAP_MS });
+      }
       case 'late':
         return {
           confirm: false,

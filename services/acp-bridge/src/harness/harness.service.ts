@@ -1,0 +1,158 @@
+import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import type { AcpCommand } from '@jetloop/contracts';
+import { BlobStore, Bus, LiveChannel, RetryableError, SessionReader, type Delivery } from '@jetloop/messaging';
+import { ACP_BRIDGE_OPTIONS, type AcpBridgeOptions } from '../options.js';
+import { Attempt, type AttemptEnd } from './attempt/attempt.js';
+import { bridgeLost } from './attempt/bridge-lost.js';
+import { transport } from './attempt/harness-failure.js';
+import { LiveDeltas } from './attempt/live-deltas.js';
+import { mcpServersOf } from './attempt/mcp-servers.js';
+import { promptBlocks } from './attempt/prompt-content.js';
+import { defaultTimes } from './attempt/times.js';
+import { openFolder } from './attempt/open-folder.js';
+import { readAttemptLog, type AttemptLog } from './log/attempt-log.js';
+import { claimCheck } from './log/claim-check.js';
+import { HarnessReplies } from './log/harness-replies.js';
+import { Outbox } from './log/outbox.js';
+import { SessionLog } from './log/session-log.js';
+import { agentEnv, MissingSecretError } from './process/agent-env.js';
+import { AgentProcess } from './process/agent-process.js';
+import { GroupReaper } from './process/group-reaper.js';
+
+type Events = Awaited<ReturnType<SessionReader['readAll']>>;
+
+/** Carries out `cmd.acp`: one attempt at a harness turn, with many replies (spec 6.5). */
+@Injectable()
+export class HarnessService implements OnModuleDestroy {
+  private readonly reaper = new GroupReaper();
+
+  constructor(
+    private readonly bus: Bus,
+    private readonly reader: SessionReader,
+    private readonly live: LiveChannel,
+    private readonly blobs: BlobStore,
+    @Inject(ACP_BRIDGE_OPTIONS) private readonly options: AcpBridgeOptions,
+  ) {}
+
+  onModuleDestroy(): void {
+    this.reaper.close();
+  }
+
+  /** Resolves once the attempt's last reply is stored, or nobody waits for it. */
+  async run(command: AcpCommand, delivery: Delivery): Promise<void> {
+    await this.reader.read(command.tenant, command.session, command.upTo);
+    const events = [...(await this.reader.readAll(command.tenant, command.session))];
+    const log = readAttemptLog(events, command);
+    if (!log || log.standing === 'over') return;
+    // The first delivery of a command whose attempt began already is another message of the same: its run goes on.
+    const isFirst = delivery.deliveries === 1;
+    if (isFirst && log.shookHands) return;
+    const replies = new HarnessReplies(this.bus, command, delivery.signal);
+    const nothing = { exit: null, stderr: '' };
+    if (log.standing === 'cancelling') await replies.finish(log.next, { outcome: 'aborted', ...nothing });
+    else if (log.shookHands)
+      await replies.finish(log.next, { outcome: 'error', error: bridgeLost().error, ...nothing });
+    else await this.attempt(command, log, events, replies, delivery);
+  }
+
+  private async attempt(
+    command: AcpCommand,
+    log: AttemptLog,
+    events: Events,
+    replies: HarnessReplies,
+    { signal, deliveries }: Delivery,
+  ): Promise<void> {
+    const { tenant, session } = command;
+    const times = { ...defaultTimes, ...this.options.times };
+    const put = (bytes: Buffer, mediaType: string) => this.blobs.put(tenant, session, bytes, mediaType);
+    const outbox = new Outbox({
+      from: log.next,
+      maxBytes: Math.floor(this.bus.maxPayload / 2),
+      batchMs: times.batchMs,
+      shrink: (event) => claimCheck(event, put),
+      publish: async (from, batch) => {
+        const isDuplicate = await replies.events(from, batch);
+        if (!isDuplicate || from !== log.next) return;
+        // Somebody else began this attempt: where it goes on, this run is one too many; where it is gone, so is the attempt.
+        if (deliveries === 1) attempt.abandon();
+        else attempt.fail(bridgeLost());
+      },
+      onFlow: (mayRead) => {
+        if (mayRead) running?.resume();
+        else running?.pause();
+      },
+      onFailure: (error) => {
+        attempt.fail(error);
+      },
+    });
+    let running: AgentProcess | undefined;
+    const follower = new SessionLog(this.bus, this.reader, command, events.length, (more) => {
+      attempt.onEvents(more);
+    });
+    const attempt = new Attempt({
+      command,
+      log,
+      outbox,
+      live: new LiveDeltas(this.live, command),
+      times,
+      prompt: promptBlocks(events, command.turn, command.step),
+      start: async (listener) => {
+        const place = await this.prepare(command, log);
+        running = await AgentProcess.start(place.program, this.reaper, listener);
+        return { process: running, cwd: place.program.cwd, mcpServers: place.mcpServers };
+      },
+      readLog: () => follower.read(),
+      storeReplay: async (lines) => {
+        const bytes = Buffer.concat(lines.flatMap((line) => [line, Buffer.from('\n')]));
+        return { ...(await put(bytes, 'application/x-ndjson')) };
+      },
+    });
+    const stop = () => {
+      attempt.abandon();
+    };
+    signal.addEventListener('abort', stop, { once: true });
+    follower.start();
+    try {
+      const end = await attempt.run();
+      await this.finish(end, attempt, outbox, replies, signal);
+    } finally {
+      signal.removeEventListener('abort', stop);
+      follower.stop();
+      outbox.close();
+    }
+  }
+
+  private async finish(
+    end: AttemptEnd,
+    attempt: Attempt,
+    outbox: Outbox,
+    replies: HarnessReplies,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (signal.aborted) throw new RetryableError('the bridge stops');
+    if (!end) return;
+    await Promise.race([outbox.inLog(), attempt.over]);
+    await replies.finish(outbox.next, end);
+  }
+
+  /** @throws HarnessFailure when the program cannot even be tried */
+  private async prepare(
+    { tenant, session }: AcpCommand,
+    { agent, workspace }: AttemptLog,
+  ): Promise<{
+    program: Parameters<typeof AgentProcess.start>[0];
+    mcpServers: Awaited<ReturnType<typeof mcpServersOf>>;
+  }> {
+    const { harness } = agent;
+    if (!harness) throw transport('no_harness', 'The agent of this session has no harness.');
+    try {
+      const cwd = await openFolder(this.options.workspaceRoots, { tenant, session, workspace }, harness.cwd);
+      const env = await agentEnv(harness.env, process.env);
+      const mcpServers = await mcpServersOf(agent, process.env);
+      return { program: { command: harness.command, args: harness.args, cwd, env }, mcpServers };
+    } catch (error) {
+      if (error instanceof MissingSecretError) throw transport('spawn', error.message);
+      throw error;
+    }
+  }
+}
