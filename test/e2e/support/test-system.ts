@@ -1,13 +1,12 @@
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { JetloopClient } from '@jetloop/client';
+import { JetloopClient, type PromptContent, type PromptOptions } from '@jetloop/client';
 import {
   isKnownEvent,
   type AgentSpecInput,
   type EventData,
   type EventType,
-  type InputBlock,
   type RecordedEvent,
   type TurnEnd,
 } from '@jetloop/contracts';
@@ -87,8 +86,8 @@ export class TestSession {
   ) {}
 
   /** Sends a prompt and waits for the end of its turn. */
-  async prompt(content: string | readonly InputBlock[]): Promise<TurnEnd> {
-    const { messageId, sequence } = await this.system.client.prompt(this.id, content);
+  async prompt(content: PromptContent, options: PromptOptions = {}): Promise<TurnEnd> {
+    const { messageId, sequence } = await this.system.client.prompt(this.id, content, options);
     return this.endOf(messageId, sequence);
   }
 
@@ -98,6 +97,20 @@ export class TestSession {
       signal: AbortSignal.timeout(30_000),
     });
     return reason;
+  }
+
+  /** Resolves at the next piece of a model's answer. Call it before the prompt is sent. */
+  said(): Promise<void> {
+    return new Promise((resolve) => {
+      const stop = this.system.client.live(
+        this.id,
+        () => {
+          stop();
+          resolve();
+        },
+        'delta',
+      );
+    });
   }
 
   async events(): Promise<RecordedEvent[]> {

@@ -17,6 +17,8 @@ export interface PlannedResponse {
   readonly chunks?: readonly ResponseStep[];
   /** Bytes a write, for this answer alone. */
   readonly pieces?: number;
+  /** Milliseconds before the status line; default 0. */
+  readonly headPauseMs?: number;
 }
 
 /**
@@ -26,11 +28,12 @@ export interface PlannedResponse {
  */
 export async function writeResponse(
   response: ServerResponse,
-  { status = 200, headers = {}, body, chunks, pieces: own }: PlannedResponse,
+  { status = 200, headers = {}, body, chunks, pieces: own, headPauseMs = 0 }: PlannedResponse,
   pieces: number | undefined,
   onCut: () => void,
 ): Promise<void> {
   const type = chunks ? 'text/event-stream' : 'application/json';
+  if (headPauseMs > 0) await sleep(headPauseMs, undefined, { ref: false });
   response.writeHead(status, { 'content-type': type, ...headers });
   response.flushHeaders();
   for (const step of chunks ?? [body ?? '']) {

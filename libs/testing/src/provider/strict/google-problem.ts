@@ -55,11 +55,17 @@ function isSpoken(turn: Content | undefined): boolean {
   return turn?.role === 'user' && turn.parts.every((each) => each.functionResponse === undefined);
 }
 
+/** Of the three only Google takes heic and heif. */
+function isHeif({ mimeType, data }: { readonly mimeType: string; readonly data: string }): boolean {
+  const isNamedSo = mimeType === 'image/heic' || mimeType === 'image/heif';
+  return isNamedSo && Buffer.from(data.slice(0, 64), 'base64').toString('latin1').startsWith('ftyp', 4);
+}
+
 function partProblem(value: GooglePart): string | undefined {
   const { text, thoughtSignature, inlineData, functionCall, functionResponse } = value;
   const named = functionCall ?? functionResponse;
   if (named && !WIRE_NAME.test(named.name)) return `Invalid function name: ${named.name}`;
-  if (inlineData) return imageProblem(inlineData.mimeType, inlineData.data);
+  if (inlineData && !isHeif(inlineData)) return imageProblem(inlineData.mimeType, inlineData.data);
   if (text?.trim() === '' && thoughtSignature === undefined) return 'text must not be empty';
   return [text, inlineData, functionCall, functionResponse, value.fileData].every((data) => data === undefined)
     ? 'part must have one initialized field'

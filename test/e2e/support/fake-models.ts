@@ -1,0 +1,186 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  startReplayServer,
+  type PlannedResponse,
+  type ReplayedRequest,
+  type ReplayServer,
+  type ResponseStep,
+} from '@jetloop/testing';
+import { z } from 'zod';
+import { googleAnswer } from './google-answer.js';
+
+/** What a model says, whatever the form; the request decides whether it streams. */
+export interface Said {
+  readonly text?: string;
+  readonly calls?: readonly { readonly name: string; readonly arguments?: string; readonly id?: string }[];
+  /** Default: `tool_calls` with calls, else `stop`. */
+  readonly finish?: string;
+  /** Prompt and completion tokens; default 10 and 5. */
+  readonly usage?: readonly [number, number];
+}
+
+interface Refusal {
+  readonly status: number;
+  readonly message?: string;
+  /** `retry-after`. */
+  readonly after?: string;
+}
+
+type Bytes = PlannedResponse & ({ readonly chunks: readonly ResponseStep[] } | { readonly body: string });
+/** What a request gets: an answer, a refusal, or anything that is planned byte by byte. */
+export type Reaction = Said | Refusal | Bytes;
+export type React = (request: ReplayedRequest, calls: number) => Reaction;
+
+const asked = z.looseObject({ model: z.string().optional(), stream: z.boolean().optional() });
+
+/** Google names the model and the form in the path, everybody else in the body. */
+function modelOf({ path, body }: ReplayedRequest): { model: string; isStreamed: boolean; isGoogle: boolean } {
+  const inPath = /models\/([^:/]+):(\w+)/.exec(path);
+  if (inPath) {
+    return { model: inPath[1] ?? '', isStreamed: inPath[2] === 'streamGenerateContent', isGoogle: true };
+  }
+  const { model = '', stream = false } = asked.parse(body);
+  return { model, isStreamed: stream, isGoogle: false };
+}
+
+/** Models behind one strict provider on real HTTP, each with reactions of its own, and the calls that they got in order. */
+export class FakeModels {
+  private readonly plans = new Map<string, React>();
+  private readonly counts = new Map<string, number>();
+  private from = 0;
+
+  private started: ReplayServer | undefined;
+
+  static async start(): Promise<FakeModels> {
+    const models = new FakeModels();
+    models.started = await startReplayServer({
+      folder: join(import.meta.dirname, '../../fixtures/providers'),
+      strict: true,
+      answer: (request) => models.react(request),
+    });
+    return models;
+  }
+
+  get url(): string {
+    return `${this.server.url}/v1`;
+  }
+
+  /** Connections that the router closed in the middle of an answer. */
+  get closed(): number {
+    return this.server.closed;
+  }
+
+  /** What models do from now on: the reactions one after another, the last one for ever. Forgets earlier calls. */
+  plan(plans: Readonly<Record<string, readonly Reaction[] | React>>): void {
+    this.counts.clear();
+    this.plans.clear();
+    this.from = this.server.requests.length;
+    for (const [model, plan] of Object.entries(plans)) {
+      this.plans.set(
+        model,
+        typeof plan === 'function' ? plan : (_, calls) => plan[Math.min(calls, plan.length - 1)] ?? {},
+      );
+    }
+  }
+
+  get requests(): readonly ReplayedRequest[] {
+    return this.server.requests.slice(this.from);
+  }
+
+  /** Models by call, in order. */
+  get calls(): string[] {
+    return this.requests.map((request) => modelOf(request).model);
+  }
+
+  /** Waits for so many calls; when they came. */
+  async seen(count: number): Promise<number[]> {
+    const deadline = Date.now() + 20_000;
+    while (this.requests.length < count) {
+      if (Date.now() > deadline) throw new Error(`expected ${count} calls, got ${this.requests.length}`);
+      await sleep(5);
+    }
+    return this.requests.map(({ at }) => at);
+  }
+
+  stop(): Promise<void> {
+    return this.server.stop();
+  }
+
+  private get server(): ReplayServer {
+    if (!this.started) throw new Error('expected the models to be started');
+    return this.started;
+  }
+
+  private react(request: ReplayedRequest): PlannedResponse | undefined {
+    const { model, isStreamed, isGoogle } = modelOf(request);
+    const plan = this.plans.get(model);
+    if (!plan) return undefined;
+    const calls = this.counts.get(model) ?? 0;
+    this.counts.set(model, calls + 1);
+    const reaction = plan(request, calls);
+    return isGoogle && !('chunks' in reaction || 'body' in reaction || 'status' in reaction)
+      ? googleAnswer(reaction, isStreamed)
+      : responseOf(reaction, isStreamed);
+  }
+}
+
+/** The answer on the wire, streamed or as a whole body. */
+export function responseOf(reaction: Reaction, isStreamed: boolean): PlannedResponse {
+  if ('chunks' in reaction || 'body' in reaction) return reaction;
+  if ('status' in reaction) {
+    const { status, message = `refused with ${status}`, after } = reaction;
+    return {
+      status,
+      headers: after === undefined ? {} : { 'retry-after': after },
+      body: JSON.stringify({ error: { message } }),
+    };
+  }
+  return isStreamed ? { chunks: streamed(reaction) } : whole(reaction);
+}
+
+/** The bytes of a streamed text. */
+export function chunksOf(text: string): string[] {
+  return streamed({ text });
+}
+
+function streamed(said: Said): string[] {
+  const deltas = [
+    { role: 'assistant', content: '' },
+    ...(said.text === undefined ? [] : pieces(said.text).map((content) => ({ content }))),
+    ...callsOf(said).map((call, index) => ({ tool_calls: [{ index, ...call }] })),
+  ];
+  const frames = [
+    ...deltas.map((delta) => ({ choices: [{ index: 0, delta, finish_reason: null }] })),
+    { choices: [{ index: 0, delta: {}, finish_reason: finishOf(said) }] },
+    { choices: [], usage: usageOf(said) },
+  ];
+  return [...frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`), 'data: [DONE]\n\n'];
+}
+
+function whole(said: Said): PlannedResponse {
+  const calls = callsOf(said);
+  const message = { role: 'assistant', content: said.text ?? null, ...(calls.length > 0 ? { tool_calls: calls } : {}) };
+  const choices = [{ index: 0, message, finish_reason: finishOf(said) }];
+  return { body: JSON.stringify({ choices, usage: usageOf(said) }) };
+}
+
+function callsOf({ calls = [] }: Said) {
+  return calls.map(({ id, name, arguments: text = '{}' }, n) => ({
+    id: id ?? `call_${n}`,
+    type: 'function',
+    function: { name, arguments: text },
+  }));
+}
+
+function finishOf({ finish, calls = [] }: Said): string {
+  return finish ?? (calls.length > 0 ? 'tool_calls' : 'stop');
+}
+
+function usageOf({ usage: [prompt, completion] = [10, 5] }: Said) {
+  return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
+}
+
+function pieces(text: string): string[] {
+  return text.match(/[^]{1,7}/gu) ?? [];
+}
