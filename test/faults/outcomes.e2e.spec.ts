@@ -130,8 +130,8 @@ describe('the answer to a command', () => {
 
   it('L44 too_large: content beyond what a commit can hold', async () => {
     const id = await session('talks');
-    expect(await send(id, prompt('x'.repeat(300_000)))).toMatchObject([
-      { code: 'too_large', message: expect.stringContaining('262144') },
+    expect(await send(id, prompt('x'.repeat(800_000)))).toMatchObject([
+      { code: 'too_large', message: expect.stringContaining('786432') },
     ]);
     expect((await logOf(system.client, id)).map(({ type }) => type)).toEqual(['session.created']);
   });

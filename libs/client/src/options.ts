@@ -1,7 +1,7 @@
 import type { AgentSpecInput, InputBlock } from '@jetloop/contracts';
 import type { SessionEntry } from './events/session-entry.js';
 
-/** A prompt's content: text, or blocks. At most 256 KiB as JSON. */
+/** A prompt's content: text, or blocks. At most 768 KiB as JSON. */
 export type PromptContent = string | readonly InputBlock[];
 
 export interface ClientOptions {

@@ -72,6 +72,7 @@ export const contentBlockSchema = z.discriminatedUnion('type', [
 ]);
 
 export type TextBlock = z.infer<typeof textBlockSchema>;
+export type BlobBlock = z.infer<typeof blobBlockSchema>;
 export type ReasoningBlock = z.infer<typeof reasoningBlockSchema>;
 export type ToolCallBlock = z.infer<typeof toolCallBlockSchema>;
 export type InputBlock = z.infer<typeof inputBlockSchema>;

@@ -17,6 +17,7 @@ export {
   textOf,
   type BlobRef,
   type TextBlock,
+  type BlobBlock,
   type ReasoningBlock,
   type ToolCallBlock,
   type InputBlock,

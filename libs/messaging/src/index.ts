@@ -30,6 +30,7 @@ export { MessagingModule } from './messaging.module.js';
 export { NoResponderError, RequestTooLargeError, ResponderChannel } from './request/responder-channel.js';
 export { AgentStore } from './stores/agent-store.js';
 export { BlobNotFoundError, BlobStore } from './stores/blob-store.js';
+export { ClaimCheck, MAX_BLOCK_BYTES } from './stores/claim-check.js';
 export { CooldownStore } from './stores/cooldown-store.js';
 export type { Cooldown } from './stores/cooldown-store.js';
 export { EffectStore } from './stores/effect-store.js';

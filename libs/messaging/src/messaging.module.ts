@@ -8,6 +8,7 @@ import { LiveChannel } from './live/live-channel.js';
 import { TurnWatch } from './live/turn-watch.js';
 import { ResponderChannel } from './request/responder-channel.js';
 import { AgentStore } from './stores/agent-store.js';
+import { ClaimCheck } from './stores/claim-check.js';
 import { BlobStore } from './stores/blob-store.js';
 import { PolicyStore } from './stores/policy-store.js';
 
@@ -33,6 +34,7 @@ export class MessagingModule {
         useFactory: (reader: SessionReader) => new TurnWatch(bus, reader),
         inject: [SessionReader],
       },
+      { provide: ClaimCheck, useFactory: (blobs: BlobStore) => new ClaimCheck(blobs), inject: [BlobStore] },
       { provide: PolicyStore, useFactory: () => PolicyStore.open(bus) },
       { provide: AgentStore, useFactory: () => AgentStore.open(bus) },
     ];
@@ -40,7 +42,7 @@ export class MessagingModule {
       module: MessagingModule,
       global: true,
       providers,
-      exports: [Bus, ...overBus, TurnWatch, PolicyStore, AgentStore],
+      exports: [Bus, ...overBus, TurnWatch, ClaimCheck, PolicyStore, AgentStore],
     };
   }
 }

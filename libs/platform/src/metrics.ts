@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /** How a command ended, as the transport sees it. */
 export type CommandOutcome = 'done' | 'retried' | 'dead';
@@ -36,6 +36,11 @@ export class ServiceMetrics {
   /** A histogram of seconds of the service's own. */
   seconds<L extends string>(name: string, help: string, labelNames: readonly L[]): Histogram<L> {
     return new Histogram({ name, help, labelNames: [...labelNames], buckets: SECONDS, registers: [this.registry] });
+  }
+
+  /** A gauge of the service's own. */
+  gauge(name: string, help: string): Gauge {
+    return new Gauge({ name, help, registers: [this.registry] });
   }
 
   /** Counts a settled command. */

@@ -33,7 +33,7 @@ describe('nonsense is refused before anything starts, saying what to do', () => 
     [['run', '', '--models', '@models.yaml'], 'The prompt is empty'],
     [['run', ' \n'], 'The prompt is empty'],
     [['run', '-'], 'The prompt is empty'],
-    [['run', 'a'.repeat(300_000)], 'expected at most 256 KiB'],
+    [['run', 'a'.repeat(800_000)], 'expected at most 768 KiB'],
     [['run', 'Hello'], 'Either set OPENAI_API_KEY'],
     [run('--session', 'a.b'), '--session "a.b" is not valid'],
     [run('--tenant', '*'), '--tenant "*" is not valid'],
@@ -87,8 +87,8 @@ describe('nonsense is refused before anything starts, saying what to do', () => 
     };
     const { exitCode, err } = await jetloop(['run', '-'], { input: input() });
     expect(exitCode).toBe(2);
-    expect(err).toContain('longer than 256 KiB');
-    expect(chunks).toBeLessThan(6);
+    expect(err).toContain('longer than 768 KiB');
+    expect(chunks).toBeLessThan(14);
   });
 });
 

@@ -1,5 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { AgentResolver } from './agent/agent.resolver.js';
+import { ContentKeeper } from './inbox/content.keeper.js';
 import { CommandResolver } from './inbox/command.resolver.js';
 import { InboxController } from './inbox/inbox.controller.js';
 import { InboxGauge } from './inbox/inbox.gauge.js';
@@ -23,6 +24,7 @@ export class LoopOrchestratorModule {
         AgentResolver,
         CommandHandler,
         CommandResolver,
+        ContentKeeper,
         InboxGauge,
         OutcomePublisher,
         ParentReader,

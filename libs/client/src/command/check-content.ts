@@ -2,12 +2,12 @@ import { inputContentSchema, type InputBlock } from '@jetloop/contracts';
 import { CommandRefusedError } from '../errors.js';
 import { describeIssues } from './describe-issues.js';
 
-/** Bytes of a content as JSON; what is larger belongs into a file of the workspace. */
-export const MAX_CONTENT_BYTES = 256 * 1024;
+/** Bytes of a content as JSON: what one message can carry. What is larger belongs into a file of the workspace. */
+export const MAX_CONTENT_BYTES = 768 * 1024;
 
 /**
  * The blocks of a content that may be sent: text stands for one text block.
- * @throws CommandRefusedError `invalid` for an empty one, `too_large` over 256 KiB
+ * @throws CommandRefusedError `invalid` for an empty one, `too_large` over 768 KiB
  */
 export function checkContent(content: string | readonly InputBlock[]): InputBlock[] {
   const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content;

@@ -17,12 +17,12 @@ describe('checkContent', () => {
     expect(checkContent('Hello')).toEqual([{ type: 'text', text: 'Hello' }]);
   });
 
-  it('takes content up to 256 KiB as JSON and refuses one byte more, saying what was expected', () => {
+  it('takes content up to 768 KiB as JSON and refuses one byte more, saying what was expected', () => {
     const room = MAX_CONTENT_BYTES - JSON.stringify([{ type: 'text', text: '' }]).length;
     expect(checkContent('a'.repeat(room))).toHaveLength(1);
     expect(refusal('a'.repeat(room + 1))).toMatchObject({
       code: 'too_large',
-      message: expect.stringContaining('expected at most 256 KiB'),
+      message: expect.stringContaining('expected at most 768 KiB'),
     });
   });
 

@@ -50,7 +50,7 @@ function ofKnown(event: RecordedEvent): string {
     case 'tool.result':
       return `${event.data.isError ? `error ${event.data.error?.code ?? event.data.error?.name ?? ''}`.trim() : 'ok'} in ${duration(event.data.durationMs)}: ${textOf(event.data.content)}`;
     case 'policy.decided':
-      return `${event.data.policy} at ${event.data.seam}: ${event.data.decision}${event.data.reason === undefined ? '' : `, ${event.data.reason}`}`;
+      return `${event.data.policy} at ${event.data.seam}${event.data.observed ? ' (observing)' : ''}: ${event.data.decision}${event.data.reason === undefined ? '' : `, ${event.data.reason}`}`;
     case 'approval.requested':
       return `${event.data.approvalId}: ${event.data.question}`;
     case 'approval.decided':
@@ -58,7 +58,17 @@ function ofKnown(event: RecordedEvent): string {
     case 'work.deferred':
       return `${event.data.what} until ${event.data.until}: ${event.data.reason}`;
     case 'session.resumed':
-      return '';
+      return event.data.by === undefined ? '' : `by ${event.data.by}`;
+    case 'compaction.start':
+      return `turn ${event.data.turn}: events ${event.data.range.from} to ${event.data.range.to}`;
+    case 'compaction.summary':
+      return `instead of events ${event.data.replaced.from} to ${event.data.replaced.to}: ${quoted(event.data.summary)}`;
+    case 'compaction.end':
+      return event.data.error
+        ? `not made: ${event.data.error.code}, ${event.data.error.message}`
+        : `turn ${event.data.turn}`;
+    case 'hook.result':
+      return `${event.data.hook} at ${event.data.seam}: ${event.data.status} in ${duration(event.data.durationMs)}`;
     default:
       return JSON.stringify(event.data);
   }

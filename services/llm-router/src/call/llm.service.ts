@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Attempt, LlmCommand, LlmError, LlmReply } from '@jetloop/contracts';
-import { LiveChannel, RetryableError, SessionReader, TurnWatch, type Delivery } from '@jetloop/messaging';
+import { ClaimCheck, LiveChannel, RetryableError, SessionReader, TurnWatch, type Delivery } from '@jetloop/messaging';
 import { LLM_ROUTER_OPTIONS, type LlmRouterOptions } from '../options.js';
 import { CountedSlots } from '../routing/counted-slots.js';
 import { limitDelay } from '../routing/limit-delay.js';
@@ -14,6 +14,7 @@ import { compactionState } from './compaction-state.js';
 import { LiveDeltas, SILENT } from './live-deltas.js';
 import { OutputSchemas } from './output-schemas.js';
 import { readJob, type Job } from './read-job.js';
+import { restoreContents } from './restore-contents.js';
 import { ToolSchemas } from './tool-schemas.js';
 import { toResult } from './to-result.js';
 
@@ -36,6 +37,7 @@ export class LlmService {
     private readonly tools: ToolSchemas,
     private readonly outputs: OutputSchemas,
     private readonly cooldowns: SharedCooldowns,
+    private readonly contents: ClaimCheck,
     @Inject(LLM_ROUTER_OPTIONS) private readonly options: LlmRouterOptions,
   ) {}
 
@@ -64,7 +66,8 @@ export class LlmService {
     try {
       const findMisfit = output && this.findMisfit(output.schema);
       if (findMisfit === 'invalid') return failed(commandId, 'bad_request', 'the schema of `output` is no JSON Schema');
-      const job = readJob(command, events, await this.schemas(command));
+      const whole = await restoreContents(this.contents, command, events);
+      const job = readJob(command, whole, await this.schemas(command));
       const routed = await this.route(command, delivery, job, earlier, findMisfit);
       this.report(command, routed.attempts);
       return { commandId, kind: 'llm', result: toResult(routed, earlier, Date.now()) };

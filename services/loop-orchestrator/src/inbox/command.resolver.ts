@@ -5,6 +5,7 @@ import { AgentResolver, ResolveError } from '../agent/agent.resolver.js';
 import { ParentReader } from '../session/parent.reader.js';
 import { ORCHESTRATOR_OPTIONS, type OrchestratorOptions } from '../options.js';
 import { resolveWorkspace } from '../agent/workspace.js';
+import { ContentKeeper } from './content.keeper.js';
 import type { ParsedInbox } from './parse-inbox.js';
 
 /** A command ready to be decided, and who sent it. */
@@ -25,8 +26,8 @@ export interface Refusal {
 
 type Create = Extract<CallerCommand, { kind: 'create' }>;
 
-/** JSON bytes of a prompt's content at most: its commit, which may hold it twice, must fit one message. */
-export const MAX_CONTENT_BYTES = 256 * 1024;
+/** JSON bytes of a prompt's content at most: what one message to the inbox can carry. */
+export const MAX_CONTENT_BYTES = 768 * 1024;
 
 /** Turns what came in into what `decide` takes: looks up the agent and checks the workspace of a `create`. */
 @Injectable()
@@ -34,6 +35,7 @@ export class CommandResolver {
   constructor(
     private readonly agents: AgentResolver,
     private readonly parents: ParentReader,
+    private readonly contents: ContentKeeper,
     @Inject(ORCHESTRATOR_OPTIONS) private readonly options: OrchestratorOptions,
   ) {}
 
@@ -47,7 +49,7 @@ export class CommandResolver {
         return { kind: 'command', actor: 'timer', command: { from: 'timer', commandId, timer: inbox.timer } };
       }
       case 'worker': {
-        const { reply } = inbox;
+        const reply = await this.contents.ofReply(inbox.tenant, inbox.session, inbox.reply);
         return {
           kind: 'command',
           actor: reply.kind,
@@ -59,10 +61,9 @@ export class CommandResolver {
     }
   }
 
-  private async resolveCaller(tenant: string, session: string, command: CallerCommand): Promise<Resolution> {
-    const { actor, commandId } = command;
-    const content =
-      command.kind === 'create' ? command.prompt?.content : 'content' in command ? command.content : undefined;
+  private async resolveCaller(tenant: string, session: string, sent: CallerCommand): Promise<Resolution> {
+    const { actor, commandId } = sent;
+    const content = sent.kind === 'create' ? sent.prompt?.content : 'content' in sent ? sent.content : undefined;
     const size = content ? Buffer.byteLength(JSON.stringify(content)) : 0;
     if (size > MAX_CONTENT_BYTES) {
       return refused(
@@ -71,6 +72,7 @@ export class CommandResolver {
         `The content is ${size} bytes: expected at most ${MAX_CONTENT_BYTES}. Put long material into a file of the workspace.`,
       );
     }
+    const command = await this.contents.ofCaller(tenant, session, sent);
     if (command.kind !== 'create' && command.kind !== 'fork')
       return { kind: 'command', actor, command: { from: 'caller', command } };
     try {

@@ -1,7 +1,8 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { Commit } from '@jetloop/contracts';
 import { Journal } from '@jetloop/messaging';
 import { applyCommit, type SessionState } from '@jetloop/session';
+import { MAX_CACHED_SESSIONS, ORCHESTRATOR_OPTIONS, type OrchestratorOptions } from '../options.js';
 
 /** A session as its commits say, and where they end in JOURNAL (0: there are none). */
 export interface LoadedSession {
@@ -10,15 +11,16 @@ export interface LoadedSession {
 }
 
 const EMPTY: LoadedSession = { state: undefined, streamSequence: 0 };
-/** Sessions kept in memory at most; the least recently used goes first. */
-const MAX_CACHED = 5_000;
 
 /** States of sessions: replayed once, then kept. The check at commit says when a kept one is stale. */
 @Injectable()
 export class SessionRepository {
   private readonly cache = new Map<string, LoadedSession>();
 
-  constructor(private readonly journal: Journal) {}
+  constructor(
+    private readonly journal: Journal,
+    @Inject(ORCHESTRATOR_OPTIONS) private readonly options: OrchestratorOptions,
+  ) {}
 
   /** The kept state, or the replayed one. */
   async get(tenant: string, session: string): Promise<LoadedSession> {
@@ -54,7 +56,9 @@ export class SessionRepository {
     this.cache.delete(key);
     if (loaded.state) this.cache.set(key, loaded);
     const oldest = this.cache.keys().next();
-    if (this.cache.size > MAX_CACHED && !oldest.done) this.cache.delete(oldest.value);
+    const { maxCachedSessions = MAX_CACHED_SESSIONS, onCached } = this.options;
+    if (this.cache.size > maxCachedSessions && !oldest.done) this.cache.delete(oldest.value);
+    onCached?.(this.cache.size);
     return loaded;
   }
 }

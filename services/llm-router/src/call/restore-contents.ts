@@ -1,0 +1,44 @@
+import { isKnownEvent, type ContentBlock, type RecordedEvent, type UnknownEvent } from '@jetloop/contracts';
+import type { ClaimCheck } from '@jetloop/messaging';
+
+type LogEvent = RecordedEvent | UnknownEvent;
+
+/** The events with the contents that the log only refers to, as they were when they were sent. */
+export async function restoreContents(
+  check: Pick<ClaimCheck, 'restore'>,
+  { tenant, session }: { readonly tenant: string; readonly session: string },
+  events: readonly LogEvent[],
+): Promise<readonly LogEvent[]> {
+  if (!events.some(hasReference)) return events;
+  return Promise.all(
+    events.map(async (event): Promise<LogEvent> => {
+      const content = contentOf(event);
+      if (!content?.some(isReference)) return event;
+      return Object.assign({}, event, {
+        data: Object.assign({}, event.data, { content: await check.restore(tenant, session, content) }),
+      });
+    }),
+  );
+}
+
+function hasReference(event: LogEvent): boolean {
+  return contentOf(event)?.some(isReference) === true;
+}
+
+function isReference({ type }: ContentBlock): boolean {
+  return type === 'blob';
+}
+
+function contentOf(event: LogEvent): readonly ContentBlock[] | undefined {
+  if (!isKnownEvent(event)) return undefined;
+  switch (event.type) {
+    case 'user.message':
+    case 'context.message':
+    case 'steering.message':
+    case 'assistant.message':
+    case 'tool.result':
+      return event.data.content;
+    default:
+      return undefined;
+  }
+}
