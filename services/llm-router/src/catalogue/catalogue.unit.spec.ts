@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
 import { catalogueOf, CatalogueError } from './catalogue.js';
 import { parseCatalogue } from './load-catalogue.js';
 
@@ -15,6 +17,12 @@ function problemOf(text: string): string {
     throw error;
   }
   throw new Error('expected a CatalogueError');
+}
+
+/** A YAML list of rules as one line. */
+function itemsOf(rules: string): string {
+  const value: unknown = parse(rules);
+  return JSON.stringify(value).slice(1, -1);
 }
 
 describe('parseCatalogue', () => {
@@ -95,6 +103,19 @@ describe('parseCatalogue', () => {
     expect(read?.journal).toBe(join(folder, 'asked.jsonl'));
     await rm(folder, { recursive: true });
     expect(() => parseCatalogue(target, models)).toThrow(/s: expected a file with the rules of the script: .*ENOENT/);
+  });
+
+  it('reads the examples, those of the documentation too', () => {
+    const root = join(import.meta.dirname, '../../../..');
+    const example = parseCatalogue(readFileSync(join(root, 'examples/models.yaml'), 'utf8'), 'models.yaml');
+    expect([...example.keys()]).toEqual(expect.arrayContaining(['default', 'claude', 'gemini', 'local', 'scripted']));
+    const text = readFileSync(join(root, 'docs/providers.md'), 'utf8');
+    const shown = [...text.matchAll(/^```yaml\n(targets:.*?)^```/gms)].map(([, yaml = '']) => yaml);
+    expect(shown).toHaveLength(3);
+    // The script of the third lies in the block behind it.
+    const [rules = ''] = /^- match:.*?(?=^```)/ms.exec(text) ?? [];
+    const inline = shown.map((yaml) => yaml.replace(/script: rules\.yaml.*/, `script: [${itemsOf(rules)}]`));
+    for (const yaml of inline) expect(parseCatalogue(yaml, 'providers.md').size).toBeGreaterThan(0);
   });
 
   it('refuses a rule that answers and fails at once, or does neither', () => {
