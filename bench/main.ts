@@ -2,10 +2,13 @@
 import { cpus, release } from 'node:os';
 import { measure, type Measurement } from './measure.ts';
 import { OptionsError, readOptions, USAGE, type BenchOptions } from './options.ts';
+import { benchRouter } from './router-main.ts';
 import { profileText, tables } from './table.ts';
 
 const NOT_DONE = 1;
 const MISUSE = 2;
+
+if (process.argv[2] === 'router') process.exit(await benchRouter(process.argv.slice(3)));
 
 let options: BenchOptions | 'help';
 try {

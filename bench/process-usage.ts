@@ -3,6 +3,8 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 /** `_SC_CLK_TCK` of Linux. */
 const TICKS_A_SECOND = 100;
 const KIB_A_MIB = 1_024;
+const KIB = 1_024;
+const BYTES_A_MB = 1_000_000;
 
 /** Seconds of CPU that a process, and what it started and waited for, has used so far. */
 export async function cpuSeconds(pid: number): Promise<number> {
@@ -21,6 +23,12 @@ export async function familyCpuSeconds(pid: number): Promise<number> {
 export async function peakMemory(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   return Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1] ?? NaN) / KIB_A_MIB;
+}
+
+/** Resident memory (MB) now. */
+export async function residentMemory(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return (Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? NaN) * KIB) / BYTES_A_MB;
 }
 
 export async function resetPeak(pid: number): Promise<void> {
