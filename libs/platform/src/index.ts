@@ -1,3 +1,5 @@
+export { addressGuard } from './address-guard.js';
+export type { AddressGuard } from './address-guard.js';
 export { commonConfig, ConfigError, loadConfig } from './config.js';
 export { startHealthServer } from './health-server.js';
 export type { HealthServerOptions, Readiness } from './health-server.js';

@@ -1,6 +1,6 @@
 import { loadConfig } from '@jetloop/platform';
 import { z } from 'zod';
-import { addressGuard } from './external/webhook/address-guard.js';
+import { addressGuard } from '@jetloop/platform';
 import type { HookPolicyOptions } from './options.js';
 import { loadPlugins } from './plugin/load-plugins.js';
 

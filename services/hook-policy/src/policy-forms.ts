@@ -5,7 +5,7 @@ import type { ResponderChannel } from '@jetloop/messaging';
 import { commandTransport } from './external/command/command-transport.js';
 import { compileExternal, type ExternalOptions } from './external/compile-external.js';
 import { responderTransport } from './external/responder/responder-transport.js';
-import { addressGuard } from './external/webhook/address-guard.js';
+import { addressGuard } from '@jetloop/platform';
 import type { Resolve } from './external/webhook/resolve-address.js';
 import { webhookTransport } from './external/webhook/webhook-transport.js';
 import { compilePlugin } from './plugin/compile-plugin.js';

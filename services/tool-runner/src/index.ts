@@ -1,3 +1,5 @@
+export { openToolbox } from './toolbox.js';
+export type { Toolbox, ToolboxOptions } from './toolbox.js';
 export { defineTool } from './tool/define-tool.js';
 export type { ToolDefinition } from './tool/define-tool.js';
 export { loadToolModules, ToolModuleError } from './tool/load-tool-modules.js';

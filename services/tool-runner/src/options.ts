@@ -1,7 +1,10 @@
+import type { BuiltinOptions } from './builtin/index.js';
+import type { ProcessLimits } from './builtin/process-limits.js';
+import type { CallLimitOptions } from './call/call-limits.js';
 import type { Tool } from './tool/tool.js';
 
 /** Settings of the tool runner. */
-export interface ToolRunnerOptions {
+export interface ToolRunnerOptions extends CallLimitOptions, ProcessLimits, Pick<BuiltinOptions, 'httpFetch'> {
   /** Folders under which every session's workspace lies. */
   readonly workspaceRoots: readonly string[];
   /** Tools beside the built-in ones. */

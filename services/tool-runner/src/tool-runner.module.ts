@@ -1,6 +1,7 @@
 import { Injectable, Logger, Module, type DynamicModule, type OnModuleDestroy } from '@nestjs/common';
-import { Bus, DeadLetters, EffectStore, LiveChannel, TurnWatch } from '@jetloop/messaging';
-import { builtinTools } from './builtin/index.js';
+import { BlobStore, Bus, DeadLetters, EffectStore, LiveChannel, TurnWatch } from '@jetloop/messaging';
+import { createBuiltinTools } from './builtin/index.js';
+import { CallLimits } from './call/call-limits.js';
 import { CallLogs } from './call/call-logs.js';
 import { CallRunner } from './call/call-runner.js';
 import { ToolCallService } from './call/tool-call.service.js';
@@ -28,7 +29,7 @@ class McpLife implements OnModuleDestroy {
 @Module({})
 export class ToolRunnerModule {
   static register(options: ToolRunnerOptions): DynamicModule {
-    const registry = new ToolRegistry([...builtinTools, ...(options.extraTools ?? [])]);
+    const registry = new ToolRegistry([...createBuiltinTools(options), ...(options.extraTools ?? [])]);
     return {
       module: ToolRunnerModule,
       controllers: [ToolController],
@@ -39,11 +40,12 @@ export class ToolRunnerModule {
         { provide: CallLogs, useFactory: (bus: Bus) => new CallLogs(bus), inject: [Bus] },
         {
           provide: CallRunner,
-          useFactory: (bus: Bus, logs: CallLogs, live: LiveChannel) =>
-            new CallRunner(new Workspaces(options.workspaceRoots), new TurnWatch(bus, logs), live),
-          inject: [Bus, CallLogs, LiveChannel],
+          useFactory: (bus: Bus, logs: CallLogs, live: LiveChannel, blobs: BlobStore) =>
+            new CallRunner(new Workspaces(options.workspaceRoots), new TurnWatch(bus, logs), live, blobs),
+          inject: [Bus, CallLogs, LiveChannel, BlobStore],
         },
         { provide: EffectGuard, useFactory: (bus: Bus) => effectGuard(bus, options), inject: [Bus] },
+        { provide: CallLimits, useValue: new CallLimits(options) },
         ToolCallService,
         ToolListService,
       ],

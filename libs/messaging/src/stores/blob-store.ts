@@ -33,6 +33,30 @@ export class BlobStore {
     return { digest, size: bytes.length, mediaType };
   }
 
+  /**
+   * Stores what comes piece by piece, under the digest that its bytes are known to have. No more of it is in memory than a few
+   * pieces: the next one is taken when the server has the ones before.
+   */
+  async putStream(
+    tenant: string,
+    session: string,
+    { digest, source }: { readonly digest: string; readonly source: AsyncIterable<Uint8Array> },
+  ): Promise<void> {
+    const name = nameOf(tenant, session, digest);
+    const store = await this.open();
+    if ((await store.info(name)) !== null) return;
+    const pieces = source[Symbol.asyncIterator]();
+    const paced = new ReadableStream<Uint8Array>({
+      pull: async (controller) => {
+        await this.bus.nats.flush();
+        const piece: IteratorResult<Uint8Array, unknown> = await pieces.next();
+        if (piece.done === true) controller.close();
+        else controller.enqueue(piece.value);
+      },
+    });
+    await store.put({ name }, paced);
+  }
+
   /** @throws BlobNotFoundError */
   async get(tenant: string, session: string, digest: string): Promise<Uint8Array> {
     const bytes = await (await this.open()).getBlob(nameOf(tenant, session, digest));

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { MigrateOptions } from '../command/migrate.command.js';
+import type { ToolsOptions } from '../command/tools.command.js';
 import type { TopologyCommandOptions } from '../command/topology.command.js';
 import type { UpOptions } from '../command/up.command.js';
 import type { RemoteOptions } from '../command/with-client.js';
@@ -46,6 +47,31 @@ export function addOperationCommands(program: Command, io: CommandIo, finish: Fi
       finish(await migrateCommand(options, io));
     });
   addAgents(program.command('agents'), io, finish);
+  addTools(program.command('tools'), io, finish);
+}
+
+function addTools(tools: Command, io: CommandIo, finish: Finish): void {
+  tools.description('tools and MCP servers, tried by hand: no services are needed');
+  const common = (command: Command) =>
+    command
+      .option('--agent <file>', 'take tools and MCP servers of this agent spec (default: all built-in tools)')
+      .option('--module <name...>', 'tool modules: packages, or paths of files')
+      .option('--workspace <folder>', 'folder to work in (default: the current one)')
+      .option('--json', 'JSON');
+  common(tools.command('list'))
+    .description('what there is')
+    .action(async (options: ToolsOptions) => {
+      const { toolsListCommand } = await import('../command/tools.command.js');
+      finish(await toolsListCommand(options, io));
+    });
+  common(tools.command('call'))
+    .description('make one call, and show what came of it')
+    .argument('<tool>', 'its name')
+    .argument('[arguments]', 'a JSON object', '{}')
+    .action(async (tool: string, args: string, options: ToolsOptions) => {
+      const { toolsCallCommand } = await import('../command/tools.command.js');
+      finish(await toolsCallCommand(tool, args, options, io));
+    });
 }
 
 function addAgents(agents: Command, io: CommandIo, finish: Finish): void {

@@ -32,13 +32,6 @@ export class AgentResolver {
         'invalid',
         `The agent has no model: expected model.chain with at least one target, or a harness.`,
       );
-    const absent = notCarriedOut(spec);
-    if (absent.length > 0) {
-      throw new ResolveError(
-        'invalid',
-        `This version does not carry out ${absent.join(', ')} of an agent: leave ${absent.length > 1 ? 'them' : 'it'} out.`,
-      );
-    }
     return spec;
   }
 
@@ -50,9 +43,4 @@ export class AgentResolver {
       );
     return spec;
   }
-}
-
-/** Fields of a spec that nothing would come of: refused, because a limit that is ignored is worse than none. */
-function notCarriedOut({ sandbox }: AgentSpec): string[] {
-  return sandbox === 'none' ? [] : ['sandbox'];
 }

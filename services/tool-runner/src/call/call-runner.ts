@@ -1,10 +1,12 @@
 import { Logger } from '@nestjs/common';
 import type { ToolCommand, ToolReply } from '@jetloop/contracts';
-import { RetryableError, type Delivery, type LiveChannel, type TurnWatch } from '@jetloop/messaging';
+import { RetryableError, type BlobStore, type Delivery, type LiveChannel, type TurnWatch } from '@jetloop/messaging';
 import { runTool } from '../tool/run-tool.js';
 import { ToolError } from '../tool/tool-error.js';
 import type { Tool, ToolLog } from '../tool/tool.js';
+import { offloadBlocks } from './offload-blocks.js';
 import { refusal } from './refusal.js';
+import { WholeOutput } from './whole-output.js';
 import type { Workspaces } from './workspaces.js';
 
 type CallCommand = Extract<ToolCommand, { op: 'call' }>;
@@ -18,6 +20,7 @@ export class CallRunner {
     private readonly workspaces: Workspaces,
     private readonly watch: TurnWatch,
     private readonly live: LiveChannel,
+    private readonly blobs: BlobStore,
   ) {}
 
   /** @throws RetryableError when the service stops before it ends: a result by that is nobody's word */
@@ -30,6 +33,7 @@ export class CallRunner {
   async #run(tool: Tool, command: CallCommand, delivery: Delivery): Promise<Result> {
     const { tenant, session, turn, step, n, callId, effectId } = command;
     const turnWatch = this.watch.follow(command);
+    const sinks: WholeOutput[] = [];
     try {
       const workspace = await this.workspaces.open(command);
       const untilDeadline = Math.max(0, Date.parse(command.deadline) - Date.now());
@@ -42,23 +46,32 @@ export class CallRunner {
         callId,
         effectId,
         workspace,
+        sandbox: command.sandbox,
+        openSink: () => {
+          const sink = new WholeOutput(this.blobs, tenant, session, this.#onLostOutput);
+          sinks.push(sink);
+          return sink;
+        },
         signal: turnWatch.signal,
         progress: (text: string) => {
           this.live.publish('tool', tenant, session, { turn, step, n, callId, text });
         },
         log: this.#log,
       };
-      return {
-        status: 'result',
-        ...(await runTool(tool, command.effective, context, { timeoutMs, stopping: delivery.signal })),
-      };
+      const result = await runTool(tool, command.effective, context, { timeoutMs, stopping: delivery.signal });
+      return await offloadBlocks(this.blobs, command, { status: 'result', ...result });
     } catch (thrown) {
       if (!(thrown instanceof ToolError)) throw thrown;
       return refusal(thrown.name, thrown.code, thrown.message);
     } finally {
       turnWatch.stop();
+      await Promise.all(sinks.map((sink) => sink.close()));
     }
   }
+
+  readonly #onLostOutput = (error: unknown): void => {
+    this.logger.warn(`the whole of an output was not kept: ${error instanceof Error ? error.message : String(error)}`);
+  };
 
   readonly #log: ToolLog = {
     info: (message, fields) => {

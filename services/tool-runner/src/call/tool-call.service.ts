@@ -4,6 +4,7 @@ import type { Delivery } from '@jetloop/messaging';
 import { EffectGuard } from '../effect/effect-guard.js';
 import { ToolError } from '../tool/tool-error.js';
 import type { Tool } from '../tool/tool.js';
+import { CallLimits } from './call-limits.js';
 import { CallLogs } from './call-logs.js';
 import { standingOf, type CallLog } from './call-log.js';
 import { CallRunner } from './call-runner.js';
@@ -13,6 +14,9 @@ import { Tools, type Asker } from './tools.js';
 type CallCommand = Extract<ToolCommand, { op: 'call' }>;
 type Result = ToolReply['result'];
 
+/** Milliseconds after which a call over a limit comes back, at the earliest; three times that at the latest. */
+const AGAIN_MS = 1_000;
+
 /** Carries out one call of a tool. */
 @Injectable()
 export class ToolCallService {
@@ -21,6 +25,7 @@ export class ToolCallService {
     private readonly logs: CallLogs,
     private readonly runner: CallRunner,
     private readonly guard: EffectGuard,
+    private readonly limits: CallLimits,
   ) {}
 
   /** Undefined: it has its result already, or another runner was believed; there is nothing to say. */
@@ -47,8 +52,14 @@ export class ToolCallService {
     if (!tool) return refusal('UnknownTool', 'unknown_tool', `This agent has no tool named ${name}.`);
     const refused = refuse(tool, command);
     if (refused) return refused;
-    const run = () => this.runner.run(tool, command, delivery);
-    return needsLedger(tool) ? this.guard.runOnce(command, delivery, run) : run();
+    const admission = this.limits.admit(tenant, name);
+    if (!admission.admitted) return deferred(admission.reason);
+    try {
+      const run = () => this.runner.run(tool, command, delivery);
+      return await (needsLedger(tool) ? this.guard.runOnce(command, delivery, run) : run());
+    } finally {
+      admission.release();
+    }
   }
 
   /** A server that cannot be had is an answer to the model. */
@@ -73,7 +84,11 @@ function needsLedger(tool: Tool): boolean {
 function refuse(tool: Tool, command: CallCommand): Result | undefined {
   if (command.readonly && !tool.readonly)
     return refusal('ReadonlyMode', 'readonly', `${tool.name} is refused: this session is in readonly mode.`);
-  if (command.sandbox === 'none') return undefined;
-  const text = `${tool.name} is refused: the sandbox that the agent asks for cannot be had here.`;
-  return refusal('SandboxUnavailable', 'sandbox_unavailable', text);
+  return undefined;
+}
+
+/** Not all at once again: the calls that wait are spread by chance. */
+function deferred(reason: string): Result {
+  const until = new Date(Date.now() + AGAIN_MS * (1 + Math.random() * 2)).toISOString();
+  return { status: 'deferred', deferred: { until, reason, attempts: [] } };
 }

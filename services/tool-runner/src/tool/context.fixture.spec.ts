@@ -13,6 +13,7 @@ export function contextOf(workspace: Workspace, more: Partial<ToolContext> = {})
     callId: 'c1',
     effectId: 'e1',
     workspace,
+    sandbox: 'none',
     signal: new AbortController().signal,
     limitMs: 120_000,
     progress: () => undefined,

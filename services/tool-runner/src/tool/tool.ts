@@ -28,6 +28,8 @@ export interface ToolContext {
   /** The same for every run of the same call: a tool may use it as an idempotency key. */
   effectId: string;
   workspace: Workspace;
+  /** What the agent asks for: a tool that runs programs, or reaches out, heeds it or refuses. */
+  sandbox: 'none' | 'bubblewrap';
   /** Aborted at cancel and at the time limit. */
   signal: AbortSignal;
   /** Milliseconds that the call may take; a tool with `longestMs` may go on while it reports progress. */

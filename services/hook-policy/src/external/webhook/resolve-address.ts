@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { PolicyError } from '../../policy/policy-error.js';
 import { errorCode } from '../error-code.js';
-import type { AddressGuard } from './address-guard.js';
+import type { AddressGuard } from '@jetloop/platform';
 
 /** All addresses of a name. */
 export type Resolve = (host: string) => Promise<readonly string[]>;

@@ -2,7 +2,7 @@ import { PolicyError } from '../../policy/policy-error.js';
 import type { WebhookForm } from '../../rules/policy-forms.schema.js';
 import { readSecret } from '../secrets.js';
 import { MAX_ANSWER, type HookTransport } from '../transport.js';
-import type { AddressGuard } from './address-guard.js';
+import type { AddressGuard } from '@jetloop/platform';
 import { post } from './post.js';
 import { resolveAddress, type Resolve } from './resolve-address.js';
 import { signatureHeaders } from './sign.js';

@@ -6,7 +6,7 @@ import {
   type WebhookRequest,
   type WebhookServer,
 } from '../../testing/webhook-server.fixture.spec.js';
-import { addressGuard } from './address-guard.js';
+import { addressGuard } from '@jetloop/platform';
 import { webhookTransport, type WebhookWorld } from './webhook-transport.js';
 
 const env = { HOOK_SECRET: 'a secret of the two' };

@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import type { AgentSpec } from '@jetloop/contracts';
+import { createBuiltinTools } from './builtin/index.js';
+import { Tools } from './call/tools.js';
+import { McpServers } from './mcp/mcp-servers.js';
+import { loadToolModules } from './tool/load-tool-modules.js';
+import { runTool, type ToolResult } from './tool/run-tool.js';
+import { listingOf, ToolRegistry, type ToolListing } from './tool/tool-registry.js';
+import { Workspace } from './tool/workspace.js';
+
+export interface ToolboxOptions {
+  /** The folder that tools work in. */
+  readonly workspace: string;
+  readonly agent: Pick<AgentSpec, 'tools' | 'mcpServers' | 'readonly' | 'sandbox' | 'deadlines'>;
+  /** Modules with tools: packages, or paths of files. */
+  readonly modules?: readonly string[];
+}
+
+/** The tools of an agent without any service: no session, no log, and no ledger of effects. */
+export interface Toolbox {
+  list(): Promise<{ tools: ToolListing[]; unavailable: { name: string; reason: string }[] }>;
+  /** Undefined: the agent has no tool of that name. */
+  call(
+    name: string,
+    args: Record<string, unknown>,
+    onProgress: (text: string) => void,
+  ): Promise<ToolResult | undefined>;
+  /** Ends what MCP servers were started. */
+  close(): Promise<void>;
+}
+
+/** @throws ToolModuleError, WorkspaceError */
+export async function openToolbox({ workspace, agent, modules = [] }: ToolboxOptions): Promise<Toolbox> {
+  const registry = new ToolRegistry([...createBuiltinTools({}), ...(await loadToolModules(modules))]);
+  const mcp = new McpServers();
+  const tools = new Tools(registry, mcp);
+  const folder = await Workspace.open(workspace);
+  const asker = { tenant: 'local', session: randomUUID(), tools: agent.tools, servers: agent.mcpServers };
+  return {
+    list: async () => {
+      const found = await tools.list(asker);
+      const usable = found.tools.filter((tool) => tool.readonly || !agent.readonly);
+      return { tools: usable.map(listingOf), unavailable: found.unavailable };
+    },
+    call: async (name, args, onProgress) => {
+      const tool = await tools.find(asker, name);
+      if (!tool || (agent.readonly && !tool.readonly)) return undefined;
+      const limitMs = Math.min(tool.timeoutMs ?? Infinity, agent.deadlines.tool);
+      return runTool(
+        tool,
+        args,
+        {
+          ...{ tenant: asker.tenant, session: asker.session, callId: 'call', effectId: `local.${asker.session}.1.1.0` },
+          ...{ workspace: folder, sandbox: agent.sandbox, limitMs, progress: onProgress },
+          signal: new AbortController().signal,
+          log: { info: () => undefined, warn: () => undefined },
+        },
+        { timeoutMs: Math.max(limitMs, tool.longestMs ?? 0) },
+      );
+    },
+    close: () => mcp.close(),
+  };
+}

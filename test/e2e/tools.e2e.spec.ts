@@ -1,0 +1,278 @@
+import { execFile } from 'node:child_process';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { textOf, type AgentSpecInput, type EventData } from '@jetloop/contracts';
+import { BlobStore } from '@jetloop/messaging';
+import { TestSystem, type TestSession } from './support/test-system.js';
+
+jest.setTimeout(90_000);
+
+type Call = readonly [name: string, args?: unknown];
+/** A model that makes calls, all in its first answer. */
+const calls = (...list: Call[]) => ({
+  provider: 'scripted',
+  dialect: 'scripted' as const,
+  model: 'scripted',
+  script: [
+    { match: { hasToolResult: true }, reply: { text: 'done' } },
+    { reply: { toolCalls: list.map(([name, args = {}]) => ({ name, arguments: args })) } },
+  ] as never,
+});
+const bash = (command: string, more = {}): Call => ['bash', { command, ...more }];
+
+/** One normal use of every tool, each on what the one before left behind. */
+const uses: [...Call, expected: RegExp][] = [
+  ['write_file', { path: 'a/one.txt', content: 'alpha\nbeta\n' }, /^Created a\/one\.txt/],
+  ['read_file', { path: 'a/one.txt' }, /^alpha\nbeta/],
+  ['edit_file', { path: 'a/one.txt', oldText: 'beta', newText: 'gamma' }, /^Replaced 1 match/],
+  ['multi_edit', { path: 'a/one.txt', edits: [{ oldText: 'alpha', newText: 'delta' }] }, /^Made 1 edits/],
+  ['list_dir', { path: 'a' }, /^one\.txt {2}12/],
+  ['glob', { pattern: '**/*.txt' }, /a\/one\.txt/],
+  ['grep', { pattern: 'gamma' }, /^a\/one\.txt:2:gamma/],
+  ['move', { from: 'a/one.txt', to: 'a/two.txt' }, /^Moved/],
+  ['bash', { command: 'cat a/two.txt' }, /^delta\ngamma\nexit code 0/],
+  ['remove', { path: 'a', recursive: true }, /^Removed a \(2 entries\)/],
+];
+const refusals: [...Call, code: string][] = [
+  ['write_file', { path: '../x', content: 'x' }, 'outside_workspace'],
+  ['read_file', { path: 'absent' }, 'not_found'],
+  ['edit_file', { path: 'kept.txt', oldText: 'nothing', newText: 'x' }, 'no_match'],
+  ['multi_edit', { path: 'kept.txt', edits: [{ oldText: 'nothing', newText: 'x' }] }, 'no_match'],
+  ['list_dir', { path: 'kept.txt' }, 'not_a_directory'],
+  ['glob', { pattern: '**/*.txt', path: '/etc' }, 'outside_workspace'],
+  ['grep', { pattern: '(' }, 'search_failed'],
+  ['move', { from: 'absent', to: 'x' }, 'not_found'],
+  ['bash', { command: 'exit 3' }, 'exit_code'],
+  ['remove', { path: '.' }, 'is_a_directory'],
+];
+const escapes = ['..', '/etc/passwd', 'to-slash/etc/passwd', 'to-file', 'a/../../x', '\0', '//etc/passwd', 'to-up/x'];
+const malformed: [string, RegExp][] = [
+  ['{"path":', /not|JSON|expected/i],
+  ['["."]', /object/i],
+  ['null', /object/i],
+  ['{"path":".","path":".."}', /path/],
+  ['{"path":7}', /path: .*expected string/i],
+  ['{"pathh":"."}', /unknown key "pathh"; allowed: path/],
+  ['{"limit":0}', /limit/],
+];
+
+const targets = {
+  uses: calls(...uses.map(([name, args]): Call => [name, args])),
+  refusals: calls(...refusals.map(([name, args]): Call => [name, args])),
+  escapes: calls(...escapes.map((path): Call => ['read_file', { path }])),
+  malformed: calls(...malformed.map(([text]): Call => ['list_dir', text]), ['list_dir', '']),
+  outputs: calls(
+    bash("head -c 52428800 /dev/zero | tr '\\0' 'x'"),
+    bash('head -c 2000 /dev/urandom'),
+    bash('seq 1000000'),
+    bash("printf 'x%.0s' $(seq 32639); for i in $(seq 20000); do printf '🙂'; done"),
+  ),
+  endless: calls(bash('yes')),
+  tree: calls(
+    bash('sleep 300 & echo $! > pids; (trap "" TERM; echo $BASHPID >> pids; while :; do sleep 1; done) & wait'),
+  ),
+  writes: calls(['write_file', { path: 'readonly.txt', content: 'x' }], ['list_dir', { path: '.' }]),
+  looks: calls(...Array.from({ length: 10 }, (_, n): Call => ['read_file', { path: `n${n}` }])),
+  greedy: calls(
+    bash(`${process.execPath} -e 'for (const kept = []; kept.length < 64;) kept.push(Buffer.allocUnsafe(2 ** 30))'`),
+    bash('kill -9 $$'),
+    bash('echo still here'),
+  ),
+  boxed: calls(
+    bash('touch inside.txt && echo written'),
+    bash('touch /var/outside.txt'),
+    bash('ls ..'),
+    bash('(exec 3<>/dev/tcp/127.0.0.1/4222) && echo connected'),
+    bash('kill -0 1 && ls /proc | grep -c "^[0-9]"'),
+  ),
+};
+
+describe('tools', () => {
+  let system: TestSystem;
+  beforeAll(async () => {
+    system = await TestSystem.start({ targets });
+    await writeFile(join(system.workspace, 'kept.txt'), 'kept');
+    await Promise.all([
+      symlink('/', join(system.workspace, 'to-slash')),
+      symlink('/etc/passwd', join(system.workspace, 'to-file')),
+      symlink('..', join(system.workspace, 'to-up')),
+    ]);
+  });
+  afterAll(() => system.stop());
+
+  const agent = (target: string, more: Partial<AgentSpecInput> = {}) =>
+    system.create(target, { tools: ['*'], ...more });
+  async function resultsOf(session: TestSession): Promise<EventData<'tool.result'>[]> {
+    const { messageId, sequence } = await system.client.prompt(session.id, 'go');
+    const signal = AbortSignal.timeout(80_000);
+    const { reason } = await system.client.turnOf(session.id, messageId, { from: sequence, signal });
+    expect(reason).toEqual({ kind: 'completed' });
+    return (await session.data('tool.result')).toSorted((a, b) => a.n - b.n);
+  }
+  const said = (result: EventData<'tool.result'> | undefined) => textOf(result?.content ?? []);
+
+  it('T1 every built-in tool: its normal use', async () => {
+    const results = await resultsOf(await agent('uses'));
+    expect(results).toHaveLength(uses.length);
+    results.forEach((result, n) => {
+      expect({ tool: uses[n]?.[0], isError: result.isError, text: said(result) }).toEqual({
+        tool: uses[n]?.[0],
+        isError: false,
+        text: expect.stringMatching(uses[n]?.[2] ?? /^$/),
+      });
+    });
+  });
+
+  it('T1 every built-in tool: a refusal, with a code and without the path of the host', async () => {
+    const results = await resultsOf(await agent('refusals'));
+    expect(results.map(({ isError, error }) => isError && error?.code)).toEqual(refusals.map(([, , code]) => code));
+    expect(JSON.stringify(results)).not.toContain(system.workspace);
+  });
+
+  it('T2 paths that lead out are refused', async () => {
+    const results = await resultsOf(await agent('escapes'));
+    for (const { isError, error } of results) {
+      expect(isError).toBe(true);
+      expect(error?.code).toMatch(/^(outside_workspace|invalid_path)$/);
+    }
+    expect(JSON.stringify(results)).not.toContain('root:');
+  });
+
+  it('T3 malformed arguments are answered with what was expected; none are an empty object', async () => {
+    const results = await resultsOf(await agent('malformed'));
+    malformed.forEach(([, expected], n) => {
+      expect(results[n]?.isError).toBe(true);
+      expect(said(results[n])).toMatch(expected);
+    });
+    expect(results.at(-1)?.isError).toBe(false);
+  });
+
+  it('T4 50 MB, binary, a million lines, an emoji at the cut: head and tail for the model, the whole in the blob store', async () => {
+    const session = await agent('outputs');
+    const [much, binary, lines, emoji] = await resultsOf(session);
+    for (const result of [much, binary, lines, emoji]) {
+      expect(result?.isError).toBe(false);
+      expect(Buffer.byteLength(said(result))).toBeLessThanOrEqual(64 * 1024);
+    }
+    expect(said(much)).toMatch(/bytes cut here/);
+    expect(said(binary)).toMatch(/binary data, unknown type, 2000 bytes/);
+    expect(said(lines)).toMatch(/^1\n2\n3\n/);
+    expect(said(lines)).toMatch(/\n1000000\n/);
+    expect(said(emoji)).not.toContain('\uFFFD');
+    const { whole } = much?.output as { whole: string };
+    const kept = await new BlobStore(system.bus).get(system.tenant, session.id, whole);
+    expect(kept).toHaveLength(50 * 1024 * 1024);
+    const { whole: all } = lines?.output as { whole: string };
+    const text = Buffer.from(await new BlobStore(system.bus).get(system.tenant, session.id, all)).toString();
+    expect(text.split('\n')).toHaveLength(1_000_001);
+  });
+
+  it('T4 output that never ends is ended at 64 MiB', async () => {
+    const [result] = await resultsOf(await agent('endless'));
+    expect(result).toMatchObject({ isError: true, error: { code: 'output_limit' } });
+    expect(result?.output).toMatchObject({ totalBytes: 64 * 1024 * 1024, truncated: true });
+  });
+
+  it('T9 a cancel ends the process group, children that ignore SIGTERM too, within 1 s after the grace', async () => {
+    const session = await agent('tree');
+    const { messageId, sequence } = await system.client.prompt(session.id, 'go');
+    await session.until('tool.call');
+    const pids = await eventually(async () => {
+      const found = (await readFile(join(system.workspace, 'pids'), 'utf8')).trim().split('\n').map(Number);
+      return found.length === 2 ? found : undefined;
+    });
+    const from = performance.now();
+    await system.client.cancel(session.id);
+    expect(await session.endOf(messageId, sequence)).toMatchObject({ kind: 'aborted' });
+    await eventually(() => Promise.resolve(pids.some(isAlive) ? undefined : true));
+    // 3 s of grace, 1 s after it, and what a busy machine needs to look.
+    expect(performance.now() - from).toBeLessThan(6_000);
+  });
+
+  it('T10 a readonly session is not offered what writes, and is refused it', async () => {
+    const session = await agent('writes', { readonly: true });
+    const [write, list] = await resultsOf(session);
+    expect(write?.isError).toBe(true);
+    expect(list?.isError).toBe(false);
+    const names = (await session.data('tools.listed'))[0]?.tools.map(({ name }) => name);
+    expect(names).toContain('list_dir');
+    expect(names).not.toContain('write_file');
+    await expect(readFile(join(system.workspace, 'readonly.txt'))).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it('T11 ten readonly calls in one step: their results stand in call order', async () => {
+    await Promise.all(Array.from({ length: 10 }, (_, n) => writeFile(join(system.workspace, `n${n}`), `text ${n}`)));
+    const results = await resultsOf(await agent('looks'));
+    expect(results.map(said)).toEqual(Array.from({ length: 10 }, (_, n) => `text ${n}`));
+  });
+
+  it('T12 a command that exhausts memory, or is killed, takes only itself down', async () => {
+    const [memory, killed, fine] = await resultsOf(await agent('greedy'));
+    expect(memory).toMatchObject({ isError: true });
+    expect(said(memory)).toMatch(/allocation failed|memory/i);
+    expect(killed?.isError).toBe(true);
+    expect(said(fine)).toContain('still here');
+  });
+
+  it('a sandboxed command writes to the workspace alone, has no network and sees no other process; without a sandbox it is refused', async () => {
+    await mkdir(join(system.workspace, 'box'), { recursive: true });
+    const session = await agent('boxed', { sandbox: 'bubblewrap' });
+    const results = await resultsOf(session);
+    if (!(await canSandbox())) {
+      expect(results.every(({ error }) => error?.code === 'sandbox_unavailable')).toBe(true);
+      return;
+    }
+    const [inside, outside, above, network, processes] = results;
+    expect(said(inside)).toContain('written');
+    expect(await readFile(join(system.workspace, 'inside.txt'), 'utf8')).toBe('');
+    expect(said(outside)).toMatch(/read-only/i);
+    expect(above?.isError).toBe(false);
+    expect(network?.isError).toBe(true);
+    expect(said(network)).not.toContain('connected\n');
+    expect(Number(said(processes).split('\n')[0])).toBeLessThan(10);
+  });
+
+  it('the tools of the loop itself are listed where the agent names them, and only there', async () => {
+    const names = async (tools: string[]) => {
+      const session = await agent('looks', { tools });
+      await session.prompt('go');
+      return (await session.data('tools.listed'))[0]?.tools.map(({ name }) => name);
+    };
+    expect(await names(['*'])).not.toContain('ask_user');
+    expect(await names(['read_file', 'ask_user', 'todo_write', 'spawn_agent'])).toEqual([
+      'ask_user',
+      'read_file',
+      'spawn_agent',
+      'todo_write',
+    ]);
+  });
+});
+
+async function eventually<T>(look: () => Promise<T | undefined>): Promise<T> {
+  for (let tries = 0; tries < 400; tries++) {
+    const found = await look().catch(() => undefined);
+    if (found !== undefined) return found;
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  throw new Error('it did not happen');
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    // ESRCH: it is gone.
+    return false;
+  }
+}
+
+/** By the machine's own word, not by the code under test. */
+async function canSandbox(): Promise<boolean> {
+  const words = ['--ro-bind', '/', '/', '--unshare-all', '--dev', '/dev', '--proc', '/proc', 'true'];
+  return promisify(execFile)('bwrap', words).then(
+    () => true,
+    () => false,
+  );
+}
