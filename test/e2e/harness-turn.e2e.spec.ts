@@ -1,39 +1,303 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Json } from '@jetloop/contracts';
 import { ScriptedAgent, storyOf } from './support/acp/scripted-agent.js';
 import { TestSystem } from './support/test-system.js';
 
+type Write = typeof ScriptedAgent.write extends (folder: string, ...rest: infer R) => unknown ? R : never;
+const BEGIN = ['session.created', 'message.queued', 'turn.start', 'user.message', 'step.start'];
+const HANDS = ['initialize', 'session/new'];
+
 describe('a turn that an external agent drives', () => {
   let system: TestSystem;
+  const run = async (...rest: Write) => {
+    const agent = await ScriptedAgent.write(system.workspace, ...rest);
+    const session = await system.create('harness', agent.spec);
+    const end = await session.prompt('hi');
+    const raw = async (source: string) =>
+      (await session.data('harness.raw')).filter((one) => one.source === source).map(({ value }) => value);
+    return { agent, session, end, raw, story: storyOf(await session.events()) };
+  };
 
   beforeAll(async () => {
-    system = await TestSystem.start({ targets: {} });
+    const harnessTimes = { handshakeMs: 4_000, cancelMs: 1_000, terminateMs: 600, killMs: 1_000 };
+    system = await TestSystem.start({ targets: {}, harnessTimes });
   });
 
   afterAll(async () => {
     await system.stop();
   });
 
-  it('A1 version 1 passes: the log holds the turn like a native one', async () => {
-    const agent = await ScriptedAgent.write(system.workspace, async (a) => {
-      const prompt = await a.prompted();
+  it('A1 A24 version 1 passes, with exactly these bytes; updates before the session has a name are kept', async () => {
+    const { agent, end, story, session } = await run(async (a) => {
+      await a.initialize();
+      const created = await a.next('session/new');
+      await a.update('current_mode_update', { currentModeId: 'early' });
+      await a.answer(created, { sessionId: a.session });
+      const prompt = await a.next('session/prompt');
       await a.say('Hello');
       await a.say(', world');
       await a.stop(prompt);
     });
-    const session = await system.create('harness', agent.spec);
-    expect(await session.prompt('hi')).toEqual({ kind: 'completed' });
-    expect(storyOf(await session.events())).toEqual([
-      'session.created',
-      'message.queued',
-      'turn.start',
-      'user.message',
-      'step.start',
-      'initialize',
-      'session/new',
-      'assistant.message',
-      'session/prompt',
-      'step.end',
-      'turn.end',
+    expect(end).toEqual({ kind: 'completed' });
+    const early = 'session/update/current_mode_update';
+    expect(story).toEqual([...BEGIN, ...HANDS, early, 'assistant.message', 'session/prompt', 'step.end', 'turn.end']);
+    expect(await session.data('assistant.message')).toMatchObject([
+      { content: [{ type: 'text', text: 'Hello, world' }], usage: null, cost: null },
+    ]);
+    const cwd = JSON.stringify(system.workspace);
+    expect(await agent.wire()).toEqual([
+      '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":false,"writeTextFile":false},"terminal":false}}}',
+      `{"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":${cwd},"mcpServers":[]}}`,
+      '{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"sessionId":"agent-1","prompt":[{"type":"text","text":"hi"}]}}',
     ]);
   });
+
+  it('A2 version 0: both are named, and nothing more is written', async () => {
+    const { agent, end, session } = await run(async (a) => {
+      await a.answer(await a.next('initialize'), { protocolVersion: 0 });
+    });
+    expect(end).toMatchObject({ kind: 'error', code: 'version' });
+    const [{ error } = { error: undefined }] = await session.data('turn.error');
+    expect(error?.name).toBe('Protocol');
+    expect(error?.message).toContain('version 0');
+    expect(error?.message).toContain('version 1');
+    expect(await agent.methods()).toEqual(['initialize']);
+  });
+
+  it('A10 A11 its calls and messages stand in SQL like those of a native turn', async () => {
+    const { session } = await run(async (a) => {
+      const prompt = await a.prompted();
+      await a.update('tool_call', { toolCallId: 'c1', title: 'Read a file', rawInput: { path: 'a' } });
+      await a.update('tool_call_update', { toolCallId: 'c1', status: 'completed', rawOutput: { lines: 3 } });
+      await a.update('tool_call', { toolCallId: 'c2', title: 'Left open' });
+      await a.say('Three lines.');
+      await a.stop(prompt);
+    });
+    const where = `tenant = '${system.tenant}' and session_id = '${session.id}'`;
+    expect(await system.sql(`select name, is_error, error_code from tool_calls where ${where} order by n`)).toEqual([
+      ['Read a file', false, null],
+      ['Left open', true, 'interrupted'],
+    ]);
+    expect(await system.sql(`select role, text from messages where ${where} order by seq`)).toEqual([
+      ['user', 'hi'],
+      ['assistant', 'Three lines.'],
+    ]);
+    expect(await system.sql(`select count(*)::int from turns where ${where} and end_reason = 'completed'`)).toEqual([
+      [1],
+    ]);
+  });
+
+  it('A18 a request that we do not offer is kept and refused', async () => {
+    const { raw, end } = await run(async (a) => {
+      const prompt = await a.prompted();
+      const answer = await a.request('q', 'fs/read_text_file', { sessionId: a.session, path: '/etc/passwd' });
+      await a.say(JSON.stringify(answer));
+      await a.stop(prompt);
+    });
+    expect(end).toEqual({ kind: 'completed' });
+    expect(await raw('refused/fs/read_text_file')).toMatchObject([
+      { method: 'fs/read_text_file', code: -32601, params: { sessionId: 'agent-1', path: '/etc/passwd' } },
+    ]);
+  });
+
+  it('A22 bytes that are no frames stand in the log, and the turn goes on', async () => {
+    const { session, end, raw } = await run(async (a) => {
+      await a.raw('starting up ...\n');
+      const prompt = await a.prompted();
+      await a.raw(new Uint8Array([0xff, 0xfe, 10]));
+      await a.raw(
+        '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"agent-1","update":{"sessionUpdate":"usage_update","used":1e999,"size":1}}}\n[]\n',
+      );
+      await a.say('still here');
+      await a.stop(prompt);
+    });
+    expect(end).toEqual({ kind: 'completed' });
+    expect(await raw('undecodable')).toEqual([{ text: 'starting up ...' }, { base64: '//4=' }, { text: '[]' }]);
+    expect(await raw('session/update/usage_update')).toMatchObject([
+      { text: expect.stringContaining('1e999') as unknown },
+    ]);
+    expect(await session.data('assistant.message')).toMatchObject([{ content: [{ text: 'still here' }] }]);
+  });
+
+  it.each([
+    ['bored', undefined, 'Protocol'],
+    [undefined, { code: -32000, message: 'Please log in', data: { url: 'x' } }, 'Harness'],
+  ])('A23 stop reason %s, error %j: %s, one turn.error, and the next prompt runs', async (reason, error, name) => {
+    const script = { reason: reason ?? null, error: error ?? null } as Json;
+    const { session, raw } = await run(
+      async (a) => {
+        const prompt = await a.prompted({ loadSession: true });
+        await a.say('partly');
+        const { reason: why, error: failure } = a.args as { reason: string | null; error: unknown };
+        if (failure) await a.fail(prompt, failure);
+        else await a.answer(prompt, { stopReason: why });
+      },
+      { script, continuity: 'fresh' },
+    );
+    expect(await session.data('turn.error')).toMatchObject([{ step: 1, error: { name } }]);
+    expect(await session.data('assistant.message')).toMatchObject([{ content: [{ text: 'partly' }] }]);
+    if (error) expect(await raw('session/prompt')).toMatchObject([{ error }]);
+    await session.prompt('again');
+    expect((await session.data('turn.end')).map(({ turn }) => turn)).toEqual([1, 2]);
+  });
+
+  it('A25 the second turn loads the session: 500 replayed frames are one, and the agent is asked only what is new', async () => {
+    const { agent, session, raw } = await run(async (a) => {
+      await a.initialize({ loadSession: true });
+      const first = await Promise.race([a.next('session/new'), a.next('session/load')]);
+      const isLoad = !('cwd' in first.params) || first.params.sessionId === a.session;
+      if (isLoad) for (let n = 0; n < 500; n++) await a.say(`old ${n}`);
+      await a.answer(first, isLoad ? {} : { sessionId: a.session });
+      const prompt = await a.next('session/prompt');
+      await a.say('new');
+      await a.stop(prompt);
+    });
+    await system.client.inject(session.id, 'a fact');
+    expect(await session.prompt('more')).toEqual({ kind: 'completed' });
+    expect(await raw('session/load/replay')).toMatchObject([
+      { frames: 500, blob: { mediaType: 'application/x-ndjson' } },
+    ]);
+    expect(await session.data('assistant.message')).toHaveLength(2);
+    const prompts = (await agent.wire()).filter((line) => line.includes('session/prompt'));
+    expect(prompts).toHaveLength(2);
+    expect(prompts[1]).toContain('a fact');
+    expect(prompts[1]).not.toContain('"hi"');
+  });
+
+  it.each([
+    ['required', 'error'],
+    ['fresh', 'completed'],
+  ] as const)('A25 an agent that cannot load, continuity %s: %s', async (continuity, kind) => {
+    const { session } = await run(
+      async (a) => {
+        await a.stop(await a.prompted());
+      },
+      { continuity },
+    );
+    expect(await session.prompt('more')).toMatchObject({ kind });
+    if (kind === 'error')
+      expect(await session.data('turn.error')).toMatchObject([{ error: { name: 'Harness', code: 'cannot_load' } }]);
+  });
+
+  it('content that the agent does not advertise fails before the prompt', async () => {
+    const agent = await ScriptedAgent.write(system.workspace, async (a) => {
+      await a.prompted();
+    });
+    const session = await system.create('harness', agent.spec);
+    expect(await session.prompt([{ type: 'image', mediaType: 'image/png', base64: 'AAAA' }])).toMatchObject({
+      kind: 'error',
+      code: 'unsupported_content',
+    });
+    expect(await agent.methods()).toEqual(['initialize', 'session/new']);
+  });
+
+  it.each([
+    ['exits 0', 'exit', 'child_gone'],
+    ['exits 1', 'crash', 'child_gone'],
+    ['is killed', 'kill', 'child_gone'],
+    ['does not shake hands', 'hang', 'handshake_timeout'],
+    ['is no program', 'missing', 'spawn'],
+  ])(
+    'A37 an agent that %s: Transport, with its last words; what it said stays, its call is closed',
+    async (_how, how, code) => {
+      const { session, end } = await run(
+        async (a) => {
+          if (a.args === 'hang') await a.sleep(60_000);
+          const prompt = await a.prompted();
+          await a.say('half a ');
+          await a.update('tool_call', { toolCallId: 'c1', title: 'Run' });
+          process.stderr.write('fatal: out of luck\n');
+          await a.sleep(50);
+          if (a.args === 'kill') process.kill(process.pid, 'SIGKILL');
+          process.exit(a.args === 'crash' ? 1 : 0);
+          await a.stop(prompt);
+        },
+        { script: how, ...(how === 'missing' ? { command: 'no-such-program-here' } : {}) },
+      );
+      expect(end).toMatchObject({ kind: 'error', code });
+      const [{ error } = { error: undefined }] = await session.data('turn.error');
+      expect(error?.name).toBe('Transport');
+      if (code !== 'child_gone') return;
+      expect(error?.message).toContain('fatal: out of luck');
+      expect(await session.data('assistant.message')).toMatchObject([
+        { content: [{ text: 'half a ' }], finishReason: 'aborted' },
+      ]);
+      expect(await session.data('tool.result')).toMatchObject([{ callId: 'c1', error: { code: 'interrupted' } }]);
+    },
+  );
+
+  it('A38 grandchildren that ignore SIGTERM are gone before the turn ends; only PATH, HOME, LANG and the spec are seen', async () => {
+    const { session, end } = await run(
+      async (a) => {
+        const { spawn } = await import('node:child_process');
+        const stubborn = spawn('/bin/sh', ['-c', 'trap "" TERM; sleep 60 & sleep 60'], { stdio: 'ignore' });
+        const prompt = await a.prompted();
+        process.on('SIGTERM', () => undefined);
+        await a.say(JSON.stringify({ pid: stubborn.pid, env: Object.keys(a.env), secret: a.env['TOKEN'] }));
+        await a.stop(prompt);
+        await a.sleep(60_000);
+      },
+      { env: { TOKEN: 'env:HOME', MODE: 'plain' } },
+    );
+    expect(end).toEqual({ kind: 'completed' });
+    const [message] = await session.data('assistant.message');
+    const block = message?.content[0];
+    const said = JSON.parse(block?.type === 'text' ? block.text : '{}') as {
+      pid: number;
+      env: string[];
+      secret: string;
+    };
+    expect(said.env.filter((name) => !['PATH', 'HOME', 'LANG', 'TOKEN', 'MODE'].includes(name))).toEqual([]);
+    expect(said.secret).toBe(process.env['HOME']);
+    expect(await running(said.pid)).toEqual([]);
+  });
+
+  it('A38 a line of more than 8 MiB ends the attempt as Protocol; 10 MB of standard error do no harm', async () => {
+    const big = await run(async (a) => {
+      await a.prompted();
+      await a.raw('x'.repeat(64 * 1024 * 1024));
+      await a.sleep(60_000);
+    });
+    expect(big.end).toMatchObject({ kind: 'error', code: 'frame_too_large' });
+    const loud = await run(async (a) => {
+      const prompt = await a.prompted();
+      for (let n = 0; n < 10; n++) await new Promise((resolve) => process.stderr.write('e'.repeat(1_000_000), resolve));
+      await a.stop(prompt);
+    });
+    expect(loud.end).toEqual({ kind: 'completed' });
+  });
+
+  it('A33 10,000 updates and an output of 1 MiB: in order, in small commits, with one end', async () => {
+    const { session, end } = await run(async (a) => {
+      const prompt = await a.prompted();
+      for (let n = 0; n < 10_000; n++) await a.update('current_mode_update', { currentModeId: `m${n}` });
+      await a.update('tool_call', {
+        toolCallId: 'c',
+        title: 'Big',
+        status: 'completed',
+        rawOutput: 'y'.repeat(1 << 20),
+      });
+      await a.stop(prompt);
+    });
+    expect(end).toEqual({ kind: 'completed' });
+    const frames = (await session.data('harness.raw')).filter(({ source }) => source.endsWith('mode_update'));
+    expect(frames.map(({ value }) => (value as { currentModeId: string }).currentModeId)).toEqual(
+      Array.from({ length: 10_000 }, (_, n) => `m${n}`),
+    );
+    expect(await session.data('tool.result')).toMatchObject([
+      {
+        content: [{ type: 'blob', of: 'text', blob: { size: 1 << 20 } }],
+        output: { blob: { mediaType: 'application/json' } },
+      },
+    ]);
+    expect(await session.data('turn.end')).toHaveLength(1);
+  }, 60_000);
 });
+
+/** The process, while it runs: a zombie only waits for somebody to notice. */
+async function running(pid: number): Promise<string[]> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  const state = stat.slice(stat.lastIndexOf(')') + 2).charAt(0);
+  return stat === '' || state === 'Z' ? [] : [`${pid} ${state}`];
+}

@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Json } from '@jetloop/contracts';
+import { ScriptedAgent, storyOf, type Agent } from './support/acp/scripted-agent.js';
+import { TestSystem } from './support/test-system.js';
+
+const options = [
+  { optionId: 'a1', name: 'Yes', kind: 'allow_once' },
+  { optionId: 'r1', name: 'No', kind: 'reject_once' },
+];
+const asks = async (a: Agent) => {
+  const prompt = await a.prompted();
+  const answer = await a.ask('p1', a.args as never);
+  await a.say(JSON.stringify(answer['result']));
+  await a.stop(prompt);
+};
+const waits = async (a: Agent) => {
+  const prompt = await a.prompted();
+  await a.say('working');
+  await a.update('tool_call', { toolCallId: 'c1', title: 'Run' });
+  await a.next('session/cancel');
+  if (a.args === 'error') await a.fail(prompt, { code: -32603, message: 'aborted' });
+  else if (a.args !== 'ignore') await a.stop(prompt, 'cancelled');
+  else await a.sleep(60_000);
+};
+
+describe('permissions and cancels of an external agent', () => {
+  let system: TestSystem;
+  const start = async (
+    script: (a: Agent) => Promise<void>,
+    args: Json,
+    permissionPolicy: 'deny' | 'allow_once' | 'ask' = 'deny',
+    more: { approvalMs?: number } = {},
+  ) => {
+    const harness = { script: args, permissionPolicy, continuity: 'fresh' as const, ...more };
+    const agent = await ScriptedAgent.write(system.workspace, script, harness);
+    const session = await system.create('harness', agent.spec);
+    const raw = async (source: string) =>
+      (await session.data('harness.raw')).filter((one) => one.source === source).map(({ value }) => value);
+    return { agent, session, raw };
+  };
+  const cancels = async (agent: ScriptedAgent) =>
+    (await agent.wire()).filter((line) => line.includes('session/cancel'));
+
+  beforeAll(async () => {
+    const harnessTimes = { handshakeMs: 4_000, cancelMs: 1_000, terminateMs: 300, killMs: 600 };
+    system = await TestSystem.start({ targets: {}, harnessTimes });
+  });
+
+  afterAll(async () => {
+    await system.stop();
+  });
+
+  it('A16 deny: the ask and the decision are durable, and the first way to reject is taken', async () => {
+    const { session, raw } = await start(asks, options);
+    expect(await session.prompt('go')).toEqual({ kind: 'completed' });
+    expect(await raw('session/request_permission')).toMatchObject([{ toolCall: { toolCallId: 'c1' }, options }]);
+    expect(await raw('session/request_permission/decision')).toEqual([
+      { policy: 'deny', toolCallId: 'c1', offered: options, outcome: { outcome: 'selected', optionId: 'r1' } },
+    ]);
+    expect(await session.data('assistant.message')).toMatchObject([
+      { content: [{ text: '{"outcome":{"outcome":"selected","optionId":"r1"}}' }] },
+    ]);
+  });
+
+  it('A17 allow_once with nothing offered is cancelled', async () => {
+    const { session, raw } = await start(asks, [], 'allow_once');
+    expect(await session.prompt('go')).toEqual({ kind: 'completed' });
+    expect(await raw('session/request_permission/decision')).toMatchObject([{ outcome: { outcome: 'cancelled' } }]);
+  });
+
+  it.each([
+    ['approved', 'a1'],
+    ['rejected', 'r1'],
+    ['expired', 'r1'],
+  ] as const)('A29 ask, %s: the agent gets %s', async (outcome, optionId) => {
+    const more = outcome === 'expired' ? { approvalMs: 500 } : {};
+    const { session, raw } = await start(asks, options, 'ask', more);
+    const { messageId } = await system.client.prompt(session.id, 'go');
+    await session.until('approval.requested');
+    const [{ approvalId } = { approvalId: '' }] = await session.data('approval.requested');
+    if (outcome !== 'expired') await system.client.decideApproval(session.id, approvalId, outcome);
+    expect(await session.endOf(messageId)).toEqual({ kind: 'completed' });
+    expect(await session.data('approval.decided')).toMatchObject([{ approvalId, outcome }]);
+    expect(await raw('session/request_permission/decision')).toMatchObject([
+      { policy: 'ask', outcome: { outcome: 'selected', optionId } },
+    ]);
+  });
+
+  it('A29 A30 a cancel while a permission waits: the agent is answered cancelled, and the approval too', async () => {
+    const { agent, session } = await start(
+      async (a) => {
+        const prompt = await a.prompted();
+        const asked = a.ask('p1', a.args as never);
+        await a.next('session/cancel');
+        await a.say(JSON.stringify((await asked)['result']));
+        await a.stop(prompt, 'cancelled');
+      },
+      options,
+      'ask',
+    );
+    const { messageId } = await system.client.prompt(session.id, 'go');
+    await session.until('approval.requested');
+    await system.client.cancel(session.id, { reason: 'enough' });
+    expect(await session.endOf(messageId)).toEqual({ kind: 'aborted', reason: 'enough' });
+    expect(await session.data('assistant.message')).toMatchObject([
+      { content: [{ text: '{"outcome":{"outcome":"cancelled"}}' }] },
+    ]);
+    expect(await session.data('approval.decided')).toMatchObject([{ outcome: 'cancelled' }]);
+    expect(await cancels(agent)).toEqual([
+      '{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"agent-1"}}',
+    ]);
+  });
+
+  it('A29 the approval of an agent that died is cancelled', async () => {
+    const { session } = await start(
+      async (a) => {
+        await a.prompted();
+        void a.ask('p1', a.args as never);
+        await a.sleep(500);
+        process.exit(3);
+      },
+      options,
+      'ask',
+    );
+    expect(await session.prompt('go')).toMatchObject({ kind: 'error', code: 'child_gone' });
+    expect(await session.data('approval.decided')).toMatchObject([{ outcome: 'cancelled' }]);
+  });
+
+  it.each(['cancelled', 'error', 'ignore'])(
+    'A30 A31 a cancel in a stream and a tool, twice, answered by %s: one aborted, and the next prompt runs',
+    async (answer) => {
+      const { agent, session } = await start(waits, answer);
+      const { messageId } = await system.client.prompt(session.id, 'go');
+      await session.until('tool.call');
+      await system.client.cancel(session.id, { reason: 'enough' });
+      await system.client.cancel(session.id, { reason: 'again' });
+      expect(await session.endOf(messageId)).toEqual({ kind: 'aborted', reason: 'enough' });
+      expect(await session.data('turn.error')).toEqual([]);
+      expect(await session.data('tool.result')).toMatchObject([{ callId: 'c1', isError: true }]);
+      expect(await session.data('assistant.message')).toMatchObject([{ content: [{ text: 'working' }] }]);
+      expect(await cancels(agent)).toEqual([
+        '{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"agent-1"}}',
+      ]);
+      const next = await system.client.prompt(session.id, 'next');
+      await session.until('tool.call', 2);
+      await system.client.cancel(session.id);
+      expect(await session.endOf(next.messageId)).toMatchObject({ kind: 'aborted' });
+    },
+  );
+
+  it('A30 a cancel in the handshake: no cancel is written, one aborted', async () => {
+    const { agent, session } = await start(async (a) => {
+      await a.initialize();
+      await a.sleep(60_000);
+    }, null);
+    const { messageId } = await system.client.prompt(session.id, 'go');
+    await session.until('step.start');
+    while (!(await agent.methods()).includes('session/new')) await new Promise((resolve) => setTimeout(resolve, 20));
+    await system.client.cancel(session.id, { reason: 'enough' });
+    expect(await session.endOf(messageId)).toEqual({ kind: 'aborted', reason: 'enough' });
+    expect(await agent.methods()).toEqual(['initialize', 'session/new']);
+    expect(storyOf(await session.events()).slice(-4)).toEqual([
+      'turn.cancelling',
+      'initialize',
+      'step.end',
+      'turn.end',
+    ]);
+  });
+
+  it('A32 steering and injections are refused by their label, and the wire does not change', async () => {
+    const { agent, session } = await start(waits, 'cancelled');
+    const { messageId } = await system.client.prompt(session.id, 'go');
+    await session.until('tool.call');
+    const before = await agent.wire();
+    for (const sent of [system.client.steer(session.id, 'left'), system.client.inject(session.id, 'a fact')])
+      await expect(sent).rejects.toThrow('CapabilityNotSupported {primitive: inject_message}');
+    expect(await agent.wire()).toEqual(before);
+    await system.client.cancel(session.id);
+    await session.endOf(messageId);
+  });
+});
