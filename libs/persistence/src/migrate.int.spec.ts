@@ -51,7 +51,11 @@ describe('migrate', () => {
     await Promise.all([migrate(url), migrate(url), migrate(url)]);
     await migrate(url);
     const { rows } = await runAuditQuery(url, 'select name from migration');
-    expect(rows).toEqual([['2026-11-30-audit'], ['2026-11-30-room-for-updates']]);
+    expect(rows).toEqual([
+      ['2026-11-30-audit'],
+      ['2026-11-30-room-for-updates'],
+      ['2026-11-30-sessions-missing-events'],
+    ]);
   });
 
   it('refuses a database that a newer build has migrated', async () => {

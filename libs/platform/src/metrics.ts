@@ -43,6 +43,26 @@ export class ServiceMetrics {
     return new Gauge({ name, help, registers: [this.registry] });
   }
 
+  /**
+   * A value for each of several parts, asked for whenever the metrics are read. A part that cannot be asked is left out.
+   * @param label what the parts are, such as `projection`
+   */
+  ask(name: string, help: string, label: string, parts: Readonly<Record<string, () => Promise<number>>>): void {
+    const gauge: Gauge = new Gauge({
+      name,
+      help,
+      labelNames: [label],
+      registers: [this.registry],
+      collect: async () => {
+        gauge.reset();
+        const asked = Object.entries(parts).map(async ([part, value]) => {
+          gauge.set({ [label]: part }, await value());
+        });
+        await Promise.allSettled(asked);
+      },
+    });
+  }
+
   /** Counts a settled command. */
   readonly observe = (outcome: CommandOutcome, milliseconds: number): void => {
     this.commands.inc({ outcome });

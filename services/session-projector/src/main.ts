@@ -1,6 +1,7 @@
-import { overNats, startFollowerService } from '@jetloop/messaging';
+import { JournalFollower, overNats, startFollowerService } from '@jetloop/messaging';
 import { runService } from '@jetloop/platform';
 import { z } from 'zod';
+import { exposeLag } from './expose-lag.js';
 import { ProjectorService } from './projector/projector.service.js';
 import { SessionProjectorModule } from './session-projector.module.js';
 import { UnfolderService } from './unfolder/unfolder.service.js';
@@ -16,7 +17,7 @@ const configShape = {
     .transform((value) => value === 'true'),
 };
 
-await runService(service, configShape, (config, { logger }) =>
+await runService(service, configShape, (config, { logger, metrics }) =>
   overNats({ url: config.NATS_URL, name: service, ackWaitMs: config.JETLOOP_ACK_WAIT_MS }, async (bus) => {
     const module = SessionProjectorModule.register({
       databaseUrl: config.DATABASE_URL,
@@ -25,6 +26,8 @@ await runService(service, configShape, (config, { logger }) =>
     const running = await startFollowerService({ bus, module, logger });
     const projector = running.context.get(ProjectorService);
     const unfolder = running.context.get(UnfolderService);
+    const journal = running.context.get(JournalFollower);
+    exposeLag(metrics, journal, { sql: () => projector.lastPosition(), events: () => unfolder.position() });
     const readiness = () => ({
       ...running.readiness(),
       // A standby is ready: it takes over within seconds.

@@ -31,6 +31,10 @@ describe('EventsStream', () => {
   beforeAll(async () => {
     servers = await testServers();
     bus = await Bus.connect({ url: servers.natsUrl, name: 'events-test' });
+    await bus.api(
+      'STREAM.CREATE.KV_POSITIONS',
+      topologyOf().streams.find(({ name }) => name === 'KV_POSITIONS'),
+    );
     stream = new EventsStream(bus);
   });
   beforeEach(() => create());
@@ -58,6 +62,24 @@ describe('EventsStream', () => {
     await expect(stream.publish(events(300), 0)).rejects.toThrow(LostRaceError);
     expect(await stream.last()).toEqual({ sequence: 300, journal: { streamSequence: 300, index: 0 } });
     for (const seq of [1, 10, 11, 299]) expect(await bodyOf(seq)).toBe(String(seq));
+  });
+
+  it('knows where a stream that is empty of age ended, if that was kept and nothing came after', async () => {
+    await stream.publish(events(20), 0);
+    await bus.api('STREAM.PURGE.EVENTS', {});
+    expect(await stream.last()).toEqual({ sequence: 20 });
+    const end = (at: number) => ({ sequence: at, journal: { streamSequence: at, index: 0 } });
+    await stream.remember(end(20));
+    expect(await stream.last()).toEqual(end(20));
+    await stream.remember(end(7)); // by an unfolder that slept
+    expect(await stream.last()).toEqual(end(20));
+    await Promise.all([stream.remember(end(21)), stream.remember(end(21))]);
+    await stream.publish(events(1, 21), 20);
+    await bus.api('STREAM.PURGE.EVENTS', {});
+    expect(await stream.last()).toEqual(end(21));
+    await stream.publish(events(1, 22), 21);
+    await bus.api('STREAM.PURGE.EVENTS', {});
+    expect(await stream.last()).toEqual({ sequence: 22 });
   });
 
   it('stores what fits when the stream is full in between, and nothing behind it', async () => {

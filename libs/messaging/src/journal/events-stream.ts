@@ -1,6 +1,7 @@
 import { ApiError, type Bus } from '../connection/bus.js';
 import type { PubAck } from '../connection/publisher.js';
 import { PublishRefusedError } from '../errors.js';
+import { EventsPosition } from './events-position.js';
 
 /** Where a public event comes from: its commit's stream sequence, and its index in the commit. */
 export interface JournalPosition {
@@ -15,6 +16,12 @@ export interface PublicEvent {
   readonly journal: JournalPosition;
 }
 
+/** The last message of EVENTS: its sequence there, and what of the journal it unfolds. */
+export interface EventsEnd {
+  readonly sequence: number;
+  readonly journal: JournalPosition;
+}
+
 /** The stream does not end where it was expected to: read its last position again and go on from there. */
 export class LostRaceError extends Error {
   override readonly name = 'LostRaceError';
@@ -26,9 +33,21 @@ const NO_MESSAGE = 10037;
 
 /** The public stream EVENTS, written exactly once and in order without a lock (spec 1.5). */
 export class EventsStream {
-  constructor(private readonly bus: Bus) {}
+  private readonly position: EventsPosition;
 
-  /** The last message: its sequence in EVENTS, and the journal position that it unfolds. */
+  constructor(private readonly bus: Bus) {
+    this.position = new EventsPosition(bus);
+  }
+
+  /** Keeps where the stream ends, for the time when age has taken its last message. */
+  remember(end: EventsEnd): Promise<void> {
+    return this.position.write(end);
+  }
+
+  /**
+   * The last message: its sequence in EVENTS (0: there never was one), and the journal position that it unfolds; without the
+   * latter where neither the message nor POSITIONS says it.
+   */
   async last(): Promise<{ sequence: number; journal?: JournalPosition }> {
     const { state } = await this.bus.api<{ state: { last_seq: number } }>('STREAM.INFO.EVENTS');
     if (state.last_seq === 0) return { sequence: 0 };
@@ -42,8 +61,9 @@ export class EventsStream {
         ? { sequence: state.last_seq, journal: { streamSequence: Number(match[1]), index: Number(match[2]) } }
         : { sequence: state.last_seq };
     } catch (error) {
-      if (error instanceof ApiError && error.code === NO_MESSAGE) return { sequence: state.last_seq };
-      throw error;
+      if (!(error instanceof ApiError && error.code === NO_MESSAGE)) throw error;
+      const kept = await this.position.read();
+      return kept?.sequence === state.last_seq ? kept : { sequence: state.last_seq };
     }
   }
 

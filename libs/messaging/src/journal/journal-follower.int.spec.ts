@@ -124,6 +124,19 @@ describe('JournalFollower', () => {
     expect(quick.seen).toEqual(upTo(from, written));
   });
 
+  it('says how far a position is behind', async () => {
+    const follower = new JournalFollower(bus);
+    const from = written;
+    expect(await follower.behind(from)).toEqual({ commits: 0, seconds: 0 });
+    await write(3);
+    await sleep(120);
+    const { commits, seconds } = await follower.behind(from);
+    expect(commits).toBe(3);
+    expect(seconds).toBeGreaterThan(0.1);
+    expect(seconds).toBeLessThan(30);
+    expect(await follower.behind(from + 2)).toMatchObject({ commits: 1 });
+  });
+
   it('goes on over commits that were removed', async () => {
     const from = written;
     await write(20);

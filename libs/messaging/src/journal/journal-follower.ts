@@ -56,6 +56,15 @@ export class JournalFollower {
     return { first: state.first_seq, last: state.last_seq, created };
   }
 
+  /** Commits after a position, and seconds since the first of them was stored; 0 and 0 at the journal's end. */
+  async behind(position: number): Promise<{ commits: number; seconds: number }> {
+    const { messages, pending } = await readJournal(this.bus, { from: position + 1, batch: 1 });
+    const [next] = messages;
+    if (!next) return { commits: 0, seconds: 0 };
+    const age = Date.now() - Date.parse(next.storedAt ?? '');
+    return { commits: 1 + pending, seconds: Math.max(0, age) / 1_000 };
+  }
+
   /** Joins the tail that is there; opens one where there is none, or it is over. */
   private async join(reader: Reader): Promise<JournalTail> {
     for (;;) {

@@ -7,6 +7,8 @@ export interface StoredMessage {
   readonly streamSequence: number;
   readonly subject: string;
   readonly raw: Uint8Array;
+  /** RFC 3339, when the server stored it. */
+  readonly storedAt?: string;
 }
 
 export interface ReadOptions {
@@ -77,6 +79,7 @@ function stored(message: Msg): StoredMessage {
     streamSequence: numberHeader(message, 'Nats-Sequence'),
     subject: message.headers?.get('Nats-Subject') ?? '',
     raw: message.data,
+    storedAt: message.headers?.get('Nats-Time-Stamp') ?? '',
   };
 }
 

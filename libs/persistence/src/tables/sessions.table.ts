@@ -17,4 +17,5 @@ export interface SessionsTable extends UsageColumns {
   created_at: Date;
   last_event_at: Date;
   last_seq: number;
+  missing_from: number | null;
 }

@@ -15,12 +15,14 @@ export const sessionsFold: Fold<'sessions'> = {
     const { event, time } = projected;
     const before = row ?? newRow(projected);
     const after = isKnownEvent(event) ? change(before, event, time) : before;
-    return { ...after, last_event_at: time, last_seq: event.sequence };
+    const isGap = event.sequence > before.last_seq + 1;
+    const missing = before.missing_from ?? (isGap ? before.last_seq + 1 : null);
+    return { ...after, last_event_at: time, last_seq: event.sequence, missing_from: missing };
   },
 };
 
 /** Agent and workspace come with `session.created`, which a damaged log may lack. */
-function newRow({ tenant, session, time, event }: ProjectedEvent): Row {
+function newRow({ tenant, session, time }: ProjectedEvent): Row {
   return {
     tenant,
     session_id: session,
@@ -37,7 +39,8 @@ function newRow({ tenant, session, time, event }: ProjectedEvent): Row {
     ...noUsage,
     created_at: time,
     last_event_at: time,
-    last_seq: event.sequence,
+    last_seq: -1,
+    missing_from: null,
   };
 }
 

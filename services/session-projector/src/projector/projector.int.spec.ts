@@ -198,6 +198,23 @@ describe('Projector', () => {
     expect(await query('select stream_seq from quarantine')).toEqual([[1]]);
   });
 
+  it('marks a session damaged whose events the journal lacks, and the others flow', async () => {
+    const journal = new JournalScript();
+    journal.commit([created, note(1)], { session: 's1' });
+    journal.commit([note(5), note(6)], { session: 's1', sequence: 5 });
+    journal.commit([note(9)], { session: 's1', sequence: 9 });
+    journal.commit([note(3)], { session: 's2', sequence: 3 });
+    journal.commit([created, note(1)], { session: 's3' });
+    const { projector } = start(journal);
+    await projected(journal);
+    expect(await query('select session_id, missing_from, last_seq from sessions order by 1')).toEqual([
+      ['s1', 2, 9],
+      ['s2', 0, 3],
+      ['s3', null, 1],
+    ]);
+    expect(projector.counts).toMatchObject({ events: 8, gaps: 3 });
+  });
+
   it('projects once with three replicas and connections that break all the time', async () => {
     const journal = new JournalScript();
     const replicas = [start(journal), start(journal), start(journal)];

@@ -26,6 +26,7 @@ export class ProjectorService implements OnApplicationBootstrap, BeforeApplicati
   private readonly db;
   private running: Promise<void> = Promise.resolve();
   private lastStatus: string | undefined;
+  private lastKnown: number | undefined;
 
   constructor(@Inject(SESSION_PROJECTOR_OPTIONS) options: SessionProjectorOptions, journal: JournalFollower) {
     this.db = createKysely(options.databaseUrl, { max: 1, applicationName: 'session-projector-position' });
@@ -62,6 +63,16 @@ export class ProjectorService implements OnApplicationBootstrap, BeforeApplicati
     return readPosition(this.db);
   }
 
+  /** The same; while PostgreSQL is away, what this process last knew of it. */
+  async lastPosition(): Promise<number> {
+    try {
+      this.lastKnown = await this.position();
+    } catch (error) {
+      if (this.lastKnown === undefined) throw error;
+    }
+    return this.lastKnown;
+  }
+
   /**
    * Waits until SQL holds the journal up to a stream sequence.
    * @param timeoutMs default 10,000 milliseconds
@@ -81,6 +92,7 @@ export class ProjectorService implements OnApplicationBootstrap, BeforeApplicati
   }
 
   private report(state: ProjectorState): void {
+    if (state.status === 'projecting') this.lastKnown = state.streamSequence;
     const isNews = state.status !== this.lastStatus;
     this.lastStatus = state.status;
     if (!isNews) return;

@@ -11,7 +11,10 @@ export class UnfolderService implements OnApplicationBootstrap, BeforeApplicatio
   private running: Promise<void> = Promise.resolve();
   private lastStatus: string | undefined;
 
-  constructor(journal: JournalFollower, stream: EventsStream) {
+  constructor(
+    journal: JournalFollower,
+    private readonly stream: EventsStream,
+  ) {
     this.unfolder = new Unfolder(journal, stream, (state) => {
       this.report(state);
     });
@@ -24,6 +27,11 @@ export class UnfolderService implements OnApplicationBootstrap, BeforeApplicatio
   async beforeApplicationShutdown(): Promise<void> {
     this.ending.abort();
     await this.running;
+  }
+
+  /** Stream sequence of the last commit in EVENTS, whichever replica put it there; 0 for none. */
+  async position(): Promise<number> {
+    return (await this.stream.last()).journal?.streamSequence ?? 0;
   }
 
   state(): UnfolderState {

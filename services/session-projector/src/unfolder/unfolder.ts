@@ -1,14 +1,15 @@
 import {
   LostRaceError,
+  type EventsEnd,
   type EventsStream,
   type JournalFollower,
-  type JournalPosition,
   type PublicEvent,
 } from '@jetloop/messaging';
 import { Backoff, pauseFor } from '../backoff.js';
 import { ProjectorStoppedError } from '../projector-stopped-error.js';
 import { runUntilStopped, type RunState } from '../run-until-stopped.js';
 import { chunks } from './chunks.js';
+import { EndKeeper } from './end-keeper.js';
 import { isAfter, JOURNAL_START, unfold } from './unfold.js';
 
 /** Commits unfolded at a time. */
@@ -16,16 +17,10 @@ const MAX_BATCH = 500;
 /** Another unfolder is at work: after this long, and up to twice this long, it must have got on. */
 const YIELD_MS = 250;
 
-export type EventsSink = Pick<EventsStream, 'last' | 'publish'>;
+export type EventsSink = Pick<EventsStream, 'last' | 'publish' | 'remember'>;
 export type UnfolderSource = Pick<JournalFollower, 'follow' | 'bounds'>;
 
 export type UnfolderState = { readonly status: 'starting' } | { readonly status: 'unfolding' } | RunState;
-
-/** Where the public stream stands. */
-interface Place {
-  readonly sequence: number;
-  readonly journal: JournalPosition;
-}
 
 /**
  * Unfolds the journal into the public stream, exactly once and in order (spec 1.5). Any number may run, without a lock:
@@ -34,23 +29,27 @@ interface Place {
 export class Unfolder {
   private current: UnfolderState = { status: 'starting' };
   private readonly backoff = new Backoff();
+  private readonly keeper: EndKeeper;
 
   constructor(
     private readonly journal: UnfolderSource,
     private readonly stream: EventsSink,
     private readonly changed: (state: UnfolderState) => void,
-  ) {}
+  ) {
+    this.keeper = new EndKeeper(stream);
+  }
 
   get state(): UnfolderState {
     return this.current;
   }
 
   /** Runs until the signal aborts, or until it must stop for good. Never rejects. */
-  run(signal: AbortSignal): Promise<void> {
+  async run(signal: AbortSignal): Promise<void> {
     const become = (state: UnfolderState) => {
       this.become(state);
     };
-    return runUntilStopped(() => this.follow(signal), { signal, backoff: this.backoff, become });
+    await runUntilStopped(() => this.follow(signal), { signal, backoff: this.backoff, become });
+    await this.keeper.flush();
   }
 
   /** Unfolds until the signal aborts, or until the stream no longer ends where it was left. */
@@ -64,6 +63,7 @@ export class Unfolder {
     try {
       for await (const entries of this.journal.follow(from, { maxBatch: MAX_BATCH, signal })) {
         place = await this.publish([...unfold(entries)], place);
+        this.keeper.note(place);
         this.backoff.reset();
         if (signal.aborted) return;
       }
@@ -74,7 +74,7 @@ export class Unfolder {
   }
 
   /** Publishes what the stream lacks of these events. */
-  private async publish(events: readonly PublicEvent[], { sequence, journal }: Place): Promise<Place> {
+  private async publish(events: readonly PublicEvent[], { sequence, journal }: EventsEnd): Promise<EventsEnd> {
     let place = { sequence, journal };
     for (const chunk of chunks(events.filter((event) => isAfter(event.journal, journal)))) {
       const last = await this.stream.publish(chunk, place.sequence);
@@ -93,7 +93,7 @@ export class Unfolder {
     }
   }
 
-  private async place(): Promise<Place> {
+  private async place(): Promise<EventsEnd> {
     const { sequence, journal } = await this.stream.last();
     if (sequence > 0 && journal === undefined) throw positionLost(sequence);
     return { sequence, journal: journal ?? JOURNAL_START };
@@ -117,7 +117,7 @@ function journalOlder(last: number, unfolded: number): ProjectorStoppedError {
 function positionLost(sequence: number): ProjectorStoppedError {
   return new ProjectorStoppedError(
     'position_lost',
-    `The last message of EVENTS (${sequence}) is gone or does not say which event of the journal it holds`,
+    `The last message of EVENTS (${sequence}) is gone or does not say which event of the journal it holds, and POSITIONS does not say it either`,
     'Delete the stream EVENTS and start again: it is made anew from the journal',
   );
 }

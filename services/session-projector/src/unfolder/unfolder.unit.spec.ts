@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { LostRaceError, type JournalPosition, type PublicEvent } from '@jetloop/messaging';
+import { LostRaceError, type EventsEnd, type JournalPosition, type PublicEvent } from '@jetloop/messaging';
 import { JournalScript, created, scriptedSession } from '../fixtures/journal-script.fixture.spec.js';
 import { unfold } from './unfold.js';
 import { Unfolder, type EventsSink, type UnfolderState } from './unfolder.js';
@@ -16,6 +16,13 @@ class MemoryEvents implements EventsSink {
     if (last === undefined) return { sequence: 0 };
     const [streamSequence = 0, index = 0] = last.split('.').map(Number);
     return { sequence: this.stored.length, journal: { streamSequence, index } };
+  }
+
+  readonly remembered: number[] = [];
+
+  remember({ sequence }: EventsEnd): Promise<void> {
+    this.remembered.push(sequence);
+    return Promise.resolve();
   }
 
   async publish(events: readonly PublicEvent[], expectedLast: number): Promise<number> {
@@ -61,6 +68,24 @@ describe('Unfolder', () => {
     await until(() => events.stored.length === 24);
     await stop();
     expect(events.stored).toEqual(placesOf(journal));
+    expect(events.remembered.at(-1)).toBe(24);
+  });
+
+  it('goes on with a stream that age has emptied', async () => {
+    const journal = scriptedSession();
+    const events = new MemoryEvents();
+    const first = start(journal, events);
+    await until(() => events.stored.length === 23);
+    await first.stop();
+    const [end] = [await events.last()];
+    const emptied = new MemoryEvents();
+    emptied.stored.push(...events.stored);
+    emptied.last = () => Promise.resolve(end);
+    journal.commit([{ type: 'note', data: 1 }]);
+    const second = start(journal, emptied);
+    await until(() => emptied.stored.length === 24);
+    await second.stop();
+    expect(emptied.stored).toEqual(placesOf(journal));
   });
 
   it('goes on from every place where it may have stopped, with no event twice and none missing', async () => {
