@@ -1,5 +1,6 @@
 // npm run bench: the workload and the figures of docs/benchmarks.md.
 import { cpus, release } from 'node:os';
+import { longSession } from './long-session.ts';
 import { measure, type Measurement } from './measure.ts';
 import { OptionsError, readOptions, USAGE, type BenchOptions } from './options.ts';
 import { benchRouter } from './router-main.ts';
@@ -9,6 +10,11 @@ const NOT_DONE = 1;
 const MISUSE = 2;
 
 if (process.argv[2] === 'router') process.exit(await benchRouter(process.argv.slice(3)));
+
+if (process.argv[2] === 'long-session') {
+  process.stdout.write(`${await longSession()}\n`);
+  process.exit(0);
+}
 
 let options: BenchOptions | 'help';
 try {

@@ -1,0 +1,121 @@
+// npm run bench -- long-session: what a long log costs, and what an orchestrator's kept sessions weigh.
+import { readFile } from 'node:fs/promises';
+import { JetloopClient } from '@jetloop/client';
+import type { BenchOptions } from './options.ts';
+import { median } from './statistics.ts';
+import { startService } from './service-process.ts';
+import { startSystem, type BenchSystem } from './system.ts';
+import { agent, TENANT } from './workload.ts';
+
+/** Events of the long session, at least. */
+const EVENTS = 2_000;
+const TURNS_COMPARED = 9;
+const KEPT_SESSIONS = 5_000;
+const TIMEOUT_MS = 60_000;
+
+/** The options of the bench that have a meaning here. */
+const OPTIONS: BenchOptions = {
+  sessions: [1],
+  runs: 1,
+  syncs: ['default'],
+  policies: false,
+  natsThreads: undefined,
+  profile: undefined,
+  json: false,
+};
+
+/** Measures, and says it in four lines. */
+export async function longSession(): Promise<string> {
+  const system = await startSystem(OPTIONS, 'default');
+  try {
+    const client = await JetloopClient.connect({ natsUrl: system.natsUrl, tenant: TENANT, actor: 'bench' });
+    try {
+      return await measure(system, client);
+    } finally {
+      await client.close();
+    }
+  } finally {
+    await system.stop();
+  }
+}
+
+async function measure(system: BenchSystem, client: JetloopClient): Promise<string> {
+  const { session } = await client.create({ agent: { spec: agent }, workspace: system.workspace });
+  let length = 0;
+  while (length < EVENTS) {
+    await turn(client, session);
+    length = (await client.lastSequence(session)) ?? 0;
+  }
+  const long: number[] = [];
+  const fresh: number[] = [];
+  for (let n = 0; n < TURNS_COMPARED; n++) {
+    long.push(await turn(client, session));
+    const other = await client.create({ agent: { spec: agent }, workspace: system.workspace });
+    fresh.push(await turn(client, other.session));
+  }
+  const cold = await coldLoad(system, client, session);
+  const lines = [
+    `events of the long session: ${length + 1}`,
+    `a turn of 10 steps, p50 of ${TURNS_COMPARED}: long ${ms(median(long))}, fresh ${ms(median(fresh))}, ratio ${(median(long) / median(fresh)).toFixed(2)}`,
+    `an orchestrator that just started: first command of the long session answered in ${ms(cold.long)}, of a short one in ${ms(cold.short)}, difference ${ms(cold.long - cold.short)}`,
+    `an orchestrator with ${KEPT_SESSIONS} kept sessions: ${cold.kept.toFixed(0)} MB resident, ${cold.empty.toFixed(0)} MB before`,
+  ];
+  return lines.join('\n');
+}
+
+/** A new orchestrator answers for a session that it has never seen; then it keeps many. */
+async function coldLoad(system: BenchSystem, client: JetloopClient, long: string) {
+  const short = await client.create({ agent: { spec: agent }, workspace: system.workspace });
+  const running = system.services.find(({ name }) => name === 'loop-orchestrator');
+  await running?.stop();
+  const env = {
+    NATS_URL: system.natsUrl,
+    JETLOOP_WORKSPACE_ROOTS: system.workspace,
+    JETLOOP_ALLOW_INLINE_AGENTS: 'true',
+  };
+  const replica = await startService({ service: 'loop-orchestrator', env, nodeOptions: [] });
+  try {
+    await client.create({ agent: { spec: agent }, workspace: system.workspace }); // its first command warms the process
+    const times = {
+      short: await answered(client, short.session),
+      long: await answered(client, long),
+    };
+    const empty = await residentMb(replica.pid);
+    for (let begun = 0; begun < KEPT_SESSIONS; begun += 50) {
+      const some = Array.from({ length: 50 }, () =>
+        client.create({ agent: { spec: agent }, workspace: system.workspace }),
+      );
+      await Promise.all(some);
+    }
+    return { ...times, empty, kept: await residentMb(replica.pid) };
+  } finally {
+    await replica.stop();
+  }
+}
+
+/** Milliseconds until a command that changes nothing is answered. */
+async function answered(client: JetloopClient, session: string): Promise<number> {
+  const began = performance.now();
+  await client.cancel(session);
+  return performance.now() - began;
+}
+
+async function turn(client: JetloopClient, session: string): Promise<number> {
+  const began = performance.now();
+  const { messageId, sequence } = await client.prompt(session, 'Read the note ten times.');
+  const { reason } = await client.turnOf(session, messageId, {
+    from: sequence,
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  });
+  if (reason.kind !== 'completed') throw new Error(`A turn ended ${JSON.stringify(reason)}: expected completed`);
+  return performance.now() - began;
+}
+
+async function residentMb(pid: number): Promise<number> {
+  const kib = /VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1];
+  return Number(kib ?? 0) / 1_024;
+}
+
+function ms(value: number): string {
+  return `${value.toFixed(1)} ms`;
+}
