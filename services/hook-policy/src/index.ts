@@ -1,6 +1,6 @@
 export { HookPolicyModule } from './hook-policy.module.js';
 export type { HookPolicyOptions } from './options.js';
-export { parsePolicySet, PolicySetError, type PolicySetProblem } from './rules/parse-policy-set.js';
+export { parsePolicySet, PolicySetError, readPolicySet, type PolicySetProblem } from './rules/parse-policy-set.js';
 export { type PolicySet } from './rules/policy-set.schema.js';
 export { putPolicySet } from './put-policy-set.js';
 export {
@@ -14,3 +14,4 @@ export {
 export { loadPlugins, PolicyModuleError } from './plugin/load-plugins.js';
 export { readHookPolicyOptions } from './config.js';
 export type { PolicyDecisionOf } from './policy/policy-decision.js';
+export { replayPolicySet, type ReplayedSeam, type ReplayOptions } from './replay/replay-policy-set.js';

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { AcpBridgeModule, type AcpBridgeOptions } from '@jetloop/acp-bridge';
-import { HookPolicyModule, putPolicySet, type PolicySet } from '@jetloop/hook-policy';
+import { HookPolicyModule, putPolicySet, type HookPolicyOptions, type PolicySet } from '@jetloop/hook-policy';
 import { LlmRouterModule, type Catalogue } from '@jetloop/llm-router';
 import { LoopOrchestratorModule } from '@jetloop/loop-orchestrator';
 import {
@@ -24,6 +24,8 @@ export interface StandaloneOptions {
   readonly catalogue: Catalogue;
   /** Put into POLICIES before anything runs. */
   readonly policySets?: readonly PolicySet[];
+  /** What policies may use besides rules; default nothing. */
+  readonly hookPolicy?: HookPolicyOptions;
   /** Where embedded servers keep their data; default: a temporary folder that goes at the end. */
   readonly dataDir?: string;
   /** Servers that run already; default: the ones of the environment, or embedded ones. */
@@ -94,7 +96,7 @@ async function startServices(
   await Promise.all([
     start('llm-router', LlmRouterModule.register({ catalogue })),
     start('tool-runner', ToolRunnerModule.register({ workspaceRoots })),
-    start('hook-policy', HookPolicyModule.register()),
+    start('hook-policy', HookPolicyModule.register(options.hookPolicy)),
     start('acp-bridge', AcpBridgeModule.register({ workspaceRoots, ...(harnessTimes ? { times: harnessTimes } : {}) })),
     start('loop-orchestrator', LoopOrchestratorModule.register({ workspaceRoots, allowInlineAgents: true })),
   ]);

@@ -10,7 +10,7 @@ import {
   type RecordedEvent,
   type TurnEnd,
 } from '@jetloop/contracts';
-import { parsePolicySet } from '@jetloop/hook-policy';
+import { parsePolicySet, type HookPolicyOptions } from '@jetloop/hook-policy';
 import { catalogueOf, type CatalogueInput } from '@jetloop/llm-router';
 import { Bus } from '@jetloop/messaging';
 import { runAuditQuery } from '@jetloop/persistence';
@@ -21,6 +21,8 @@ export interface SystemOptions {
   readonly targets: CatalogueInput['targets'];
   /** YAML of policy sets. */
   readonly policies?: readonly string[];
+  /** What they may use besides rules. */
+  readonly hookPolicy?: HookPolicyOptions;
   /** Waits of external agents other than the usual ones. */
   readonly harnessTimes?: StandaloneOptions['harnessTimes'];
 }
@@ -39,7 +41,7 @@ export class TestSystem {
     private readonly stopServers: () => Promise<void>,
   ) {}
 
-  static async start({ targets, policies = [], harnessTimes }: SystemOptions): Promise<TestSystem> {
+  static async start({ targets, policies = [], hookPolicy = {}, harnessTimes }: SystemOptions): Promise<TestSystem> {
     const servers = await testServers();
     const workspace = await realpath(await mkdtemp(join(tmpdir(), 'jetloop-e2e-')));
     const standalone = await startStandalone({
@@ -47,6 +49,7 @@ export class TestSystem {
       workspaceRoots: [workspace],
       catalogue: catalogueOf({ targets }, 'test'),
       policySets: policies.map((text) => parsePolicySet(text, 'test')),
+      hookPolicy,
       logLevel: 'error',
       ...(harnessTimes ? { harnessTimes } : {}),
     });

@@ -5,6 +5,7 @@ import type { TopologyCommandOptions } from '../command/topology.command.js';
 import type { UpOptions } from '../command/up.command.js';
 import type { RemoteOptions } from '../command/with-client.js';
 import type { CommandIo } from '../command-io.js';
+import { addPolicies } from './policy-commands.js';
 import { remote, wholeNumber, type Finish } from './options.js';
 
 const DATA = `
@@ -48,6 +49,7 @@ export function addOperationCommands(program: Command, io: CommandIo, finish: Fi
     });
   addAgents(program.command('agents'), io, finish);
   addTools(program.command('tools'), io, finish);
+  addPolicies(program.command('policies'), io, finish);
 }
 
 function addTools(tools: Command, io: CommandIo, finish: Finish): void {

@@ -4,6 +4,7 @@ import { dataDirOf } from '../embedded/data-dir.js';
 import { findRunning } from '../embedded/running-services.js';
 import { checkNatsUrl } from '../input/check-nats-url.js';
 import { loadModels } from '../input/load-models.js';
+import { loadPolicyOptions } from '../input/load-policy-options.js';
 import { loadPolicies } from '../input/load-policies.js';
 import { resolveWorkspace } from '../input/resolve-workspace.js';
 import { UsageError } from '../usage-error.js';
@@ -44,6 +45,8 @@ async function planEmbedded(
 ): Promise<RunPlan['where']> {
   const [root, resolved] = await Promise.all([realpath(io.folder), resolveWorkspace(io.folder, workspace)]);
   const policySets = await loadPolicies(policies);
+  const hookPolicy = await loadPolicyOptions(io);
   const catalogue = await loadModels(models, io.env);
-  return { kind: 'embedded', root, workspace: resolved, catalogue, policySets, dataDir: await dataDirOf(root, io.env) };
+  const dataDir = await dataDirOf(root, io.env);
+  return { kind: 'embedded', root, workspace: resolved, catalogue, policySets, hookPolicy, dataDir };
 }

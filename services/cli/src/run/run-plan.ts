@@ -1,5 +1,5 @@
 import type { OutputOptions } from '@jetloop/client';
-import type { PolicySet } from '@jetloop/hook-policy';
+import type { HookPolicyOptions, PolicySet } from '@jetloop/hook-policy';
 import type { Catalogue } from '@jetloop/llm-router';
 import type { NamedAgent } from '../agent/named-agent.js';
 
@@ -32,5 +32,6 @@ export interface EmbeddedServices {
   readonly workspace: string;
   readonly catalogue: Catalogue;
   readonly policySets: readonly PolicySet[];
+  readonly hookPolicy: HookPolicyOptions;
   readonly dataDir: string;
 }

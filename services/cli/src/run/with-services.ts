@@ -20,6 +20,7 @@ export async function withServices<T>(
     workspaceRoots: [where.root],
     catalogue: where.catalogue,
     policySets: where.policySets,
+    hookPolicy: where.hookPolicy,
     dataDir: where.dataDir,
     onProgress: progress.say,
     logLevel: io.env['LOG_LEVEL'] ?? 'error',

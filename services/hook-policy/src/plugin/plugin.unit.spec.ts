@@ -104,6 +104,18 @@ describe('modules of policies', () => {
   it('give every policy that they export', async () => {
     expect((await loadPlugins(['./two.mjs'], folder)).map(({ name }) => name).sort()).toEqual(['a', 'b']);
   });
+  it('may be TypeScript, as the example is', async () => {
+    const [example] = await loadPlugins(
+      ['./office-hours.ts'],
+      join(import.meta.dirname, '../../../../examples/policies'),
+    );
+    const never = { name: 'office-hours', options: { from: 0, to: 0 } };
+    const decide = compilePlugin(new Map([['office-hours', example!]]), never, ['pre-tool']);
+    expect(await decide(subjectOf('pre-tool'), evaluationContext())).toMatchObject({ decision: 'deny' });
+    expect(await decide(subjectOf('pre-tool', { name: 'read_file' }), evaluationContext())).toEqual({
+      decision: 'allow',
+    });
+  });
   it.each([
     [['./none.mjs'], 'exports no policy'],
     [['./absent.mjs'], './absent.mjs cannot be loaded'],

@@ -1,0 +1,376 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { seams, type EventType, type Seam } from '@jetloop/contracts';
+import { definePolicy, putPolicySet } from '@jetloop/hook-policy';
+import { PolicyStore } from '@jetloop/messaging';
+import { consumeEvents } from './support/external-consumer.js';
+import { TestSystem, type TestSession } from './support/test-system.js';
+
+const scripted = (script: unknown[]) => ({
+  provider: 'scripted',
+  dialect: 'scripted' as const,
+  model: 'scripted',
+  script: script as never,
+});
+const calls = (...toolCalls: { name: string; arguments?: unknown }[]) => ({ reply: { toolCalls } });
+const afterwards = (text: string) => ({ match: { hasToolResult: true }, reply: { text } });
+const bash = (command: string) => ({ name: 'bash', arguments: { command } });
+const LONG = 'a long story, told again and again. '.repeat(400);
+
+const targets = {
+  talks: scripted([{ reply: { text: 'hello to you' } }]),
+  lists: scripted([afterwards('I have looked.'), calls({ name: 'list_dir', arguments: {} })]),
+  echoes: scripted([afterwards('I have said it.'), calls(bash('echo one'))]),
+  'reads-a-secret': scripted([
+    afterwards('I have read it.'),
+    calls({ name: 'read_file', arguments: { path: 'key.txt' } }),
+  ]),
+  'logs-in': scripted([afterwards('I am in.'), calls(bash('echo the password is hunter2'))]),
+  'calls-two': scripted([
+    afterwards('both are done'),
+    calls(bash('while [ ! -e go ]; do sleep 0.05; done'), {
+      name: 'write_file',
+      arguments: { path: 'two.txt', content: '2' },
+    }),
+  ]),
+};
+
+/** Says nothing, at every seam. */
+const quiet = definePolicy({
+  name: 'quiet',
+  seams: Object.fromEntries(seams.map((seam) => [seam, () => undefined])),
+});
+
+/** A set for the agent of its name. */
+const set = (name: string, ...policies: object[]): string =>
+  JSON.stringify({
+    name,
+    agents: [name],
+    policies: policies.map((policy, index) => ({ name: `p${index}`, order: index, ...policy })),
+  });
+const contextSeams = ['session-start', 'prompt-submit', 'pre-step', 'pre-tool', 'post-tool'];
+const compacts = { seam: 'pre-step', when: { 'estimated-tokens': { gt: 2_000 } }, decide: { compact: true } };
+const failing = (seam: string, mode: string) =>
+  set(`fails-${seam}-${mode}`, ...(seam === 'pre-compact' ? [compacts] : []), {
+    seam,
+    mode,
+    command: 'echo broken >&2; exit 1',
+  });
+
+const policies = [
+  set('quiet', { seams: [...seams], plugin: 'quiet' }),
+  set('adds', ...contextSeams.map((seam) => ({ seam, decide: { context: `added at ${seam}` } }))),
+  set('rewrites-prompt', { seam: 'prompt-submit', decide: { redact: { patterns: ['hunter2'], with: '***' } } }),
+  set('blocks-prompt', { seam: 'prompt-submit', decide: { block: 'not this one' } }),
+  set('compacts', compacts),
+  set('compacts-not', compacts, { seam: 'pre-compact', decide: { block: 'keep all of it' } }),
+  set('rewrites-call', { seam: 'pre-tool', decide: { rewrite: { arguments: { command: 'echo two' } } } }),
+  set('denies', { seam: 'pre-tool', decide: { deny: 'not with me' } }),
+  set(
+    'asks',
+    { seam: 'pre-tool', decide: { rewrite: { arguments: { command: 'echo two' } } } },
+    { seam: 'pre-tool', decide: { ask: { question: 'sure?', 'expires-in': '10m' } } },
+  ),
+  set('redacts-result', { seam: 'post-tool', decide: { redact: { patterns: ['hunter2'], with: '***' } } }),
+  set('blocks-result', { seam: 'post-tool', decide: { block: 'nothing to see' } }),
+  set('goes-on', {
+    seam: 'turn-continuation',
+    when: { default: 'stop', forced: { lt: 2 } },
+    decide: { continue: 'once more' },
+  }),
+  set('stops', { seam: 'turn-continuation', when: { default: 'continue' }, decide: { stop: true } }),
+  set(
+    'two-rewrites',
+    { seam: 'pre-tool', decide: { redact: { patterns: ['hunter2'], with: 'nothing' } } },
+    { seam: 'pre-tool', decide: { rewrite: { arguments: { timeoutMs: 5_000 } } } },
+  ),
+  ...seams.flatMap((seam) => ['enforce', 'observe'].map((mode) => failing(seam, mode))),
+];
+
+let system: TestSystem;
+beforeAll(async () => {
+  system = await TestSystem.start({ targets, policies, hookPolicy: { plugins: [quiet] } });
+  await writeFile(join(system.workspace, 'key.txt'), 'the password is hunter2');
+});
+afterAll(() => system.stop());
+
+/** A session of an agent that one policy set is for. */
+const create = (target: string, agent: string): Promise<TestSession> =>
+  system.create(target, { name: agent, model: { chain: [target] }, tools: ['*'] });
+const completed = { kind: 'completed' };
+const source = (policy: string) => ({ kind: 'policy', name: policy });
+const text = (value: string) => [{ type: 'text', text: value }];
+const ofTypes = async (session: TestSession, ...wanted: EventType[]) =>
+  (await session.types()).filter((type) => wanted.some((one) => one === type));
+
+describe('H1 each seam with each decision', () => {
+  it('nothing, at every seam: the turn is as without policies, and each seam has its mark', async () => {
+    const session = await create('lists', 'quiet');
+    expect(await session.prompt('look around')).toEqual(completed);
+    expect(await session.data('policy.decided')).toMatchObject([
+      { seam: 'session-start', decision: 'none' },
+      { seam: 'turn-continuation', decision: 'none' },
+      { seam: 'turn-continuation', decision: 'none' },
+    ]);
+    expect(await ofTypes(session, 'user.message', 'step.start', 'tool.call', 'tool.result')).toEqual([
+      ...['user.message', 'step.start', 'tool.call', 'tool.result', 'step.start'],
+    ]);
+    expect(await session.data('tool.call')).toMatchObject([{ decision: 'allow' }]);
+  });
+
+  it('context, at every seam that takes it, under the name of its policy', async () => {
+    const session = await create('lists', 'adds');
+    expect(await session.prompt('look around')).toEqual(completed);
+    const added = (await session.data('context.message')).map(({ content, source: from }) => ({ content, from }));
+    const expected = (at: number) => ({ content: text(`added at ${contextSeams[at]}`), from: source(`adds/p${at}`) });
+    expect(added).toEqual([0, 1, 2, 3, 4, 2].map(expected));
+    const order = await ofTypes(session, 'tool.result', 'context.message', 'step.start');
+    expect(order.slice(-3)).toEqual(['context.message', 'context.message', 'step.start']);
+  });
+
+  it('prompt-submit: other content', async () => {
+    const session = await create('talks', 'rewrites-prompt');
+    expect(await session.prompt('log in with hunter2')).toEqual(completed);
+    expect(await session.data('user.message')).toMatchObject([{ content: text('log in with ***') }]);
+    expect(await session.data('policy.decided')).toMatchObject([{ policy: 'rewrites-prompt/p0', decision: 'rewrite' }]);
+  });
+
+  it('prompt-submit: block', async () => {
+    const session = await create('talks', 'blocks-prompt');
+    expect(await session.prompt('hello')).toEqual({ kind: 'rejected', reason: 'not this one' });
+    expect(await session.data('prompt.blocked')).toMatchObject([{ reason: 'not this one' }]);
+    expect(await session.data('assistant.message')).toEqual([]);
+  });
+
+  it('pre-step: compact; pre-compact: allow', async () => {
+    const session = await create('talks', 'compacts');
+    await session.prompt(LONG);
+    expect(await ofTypes(session, 'compaction.start')).toEqual([]);
+    expect(await session.prompt('and now?')).toEqual(completed);
+    expect(await ofTypes(session, 'compaction.start', 'compaction.summary', 'compaction.end')).toEqual([
+      ...['compaction.start', 'compaction.summary', 'compaction.end'],
+    ]);
+    const decided = await session.data('policy.decided');
+    expect(decided).toContainEqual({ seam: 'pre-step', policy: 'compacts/p0', decision: 'compact' });
+  });
+
+  it('pre-compact: block', async () => {
+    const session = await create('talks', 'compacts-not');
+    await session.prompt(LONG);
+    expect(await session.prompt('and now?')).toEqual(completed);
+    expect(await ofTypes(session, 'compaction.start')).toEqual([]);
+    const blocked = { seam: 'pre-compact', policy: 'compacts-not/p1', decision: 'block', reason: 'keep all of it' };
+    expect(await session.data('policy.decided')).toContainEqual(blocked);
+  });
+
+  it('pre-tool: other arguments', async () => {
+    const session = await create('echoes', 'rewrites-call');
+    expect(await session.prompt('say one')).toEqual(completed);
+    expect(await session.data('tool.call')).toMatchObject([
+      { arguments: '{"command":"echo one"}', effective: { command: 'echo two' }, decision: 'allow' },
+    ]);
+    expect(JSON.stringify((await session.data('tool.result'))[0]?.content)).toContain('two');
+  });
+
+  it('pre-tool: deny', async () => {
+    const session = await create('echoes', 'denies');
+    expect(await session.prompt('say one')).toEqual(completed);
+    expect(await session.data('tool.call')).toMatchObject([{ decision: 'deny' }]);
+    expect(await session.data('tool.result')).toMatchObject([{ isError: true, error: { code: 'denied' } }]);
+  });
+
+  it('pre-tool: ask, for the arguments that policies made', async () => {
+    const session = await create('echoes', 'asks');
+    const { messageId } = await system.client.prompt(session.id, 'say one');
+    await session.until('approval.requested');
+    const [requested] = await session.data('approval.requested');
+    expect(requested).toMatchObject({ question: 'sure?', policyVersion: expect.stringContaining('asks@') });
+    expect(await session.data('tool.result')).toEqual([]);
+    await system.client.decideApproval(session.id, requested!.approvalId, 'approved');
+    expect(await session.endOf(messageId)).toEqual(completed);
+    expect(await session.data('tool.call')).toMatchObject([{ decision: 'ask', effective: { command: 'echo two' } }]);
+    expect(JSON.stringify((await session.data('tool.result'))[0]?.content)).toContain('two');
+  });
+
+  it('post-tool: other content', async () => {
+    const session = await create('reads-a-secret', 'redacts-result');
+    expect(await session.prompt('read the key')).toEqual(completed);
+    const [result] = await session.data('tool.result');
+    expect(JSON.stringify(result)).toContain('the password is ***');
+    expect(result).toMatchObject({ isError: false });
+    expect(await session.data('policy.decided')).toMatchObject([{ policy: 'redacts-result/p0', decision: 'rewrite' }]);
+  });
+
+  it('post-tool: block', async () => {
+    const session = await create('reads-a-secret', 'blocks-result');
+    expect(await session.prompt('read the key')).toEqual(completed);
+    const [result] = await session.data('tool.result');
+    expect(result).toMatchObject({ isError: true, content: text('nothing to see') });
+  });
+
+  it('turn-continuation: continue', async () => {
+    const session = await create('talks', 'goes-on');
+    expect(await session.prompt('hello')).toEqual(completed);
+    expect(await session.data('assistant.message')).toHaveLength(3);
+    expect(await session.data('steering.message')).toMatchObject(
+      Array.from({ length: 2 }, () => ({ content: text('once more'), source: source('goes-on/p0') })),
+    );
+  });
+
+  it('turn-continuation: stop', async () => {
+    const session = await create('lists', 'stops');
+    expect(await session.prompt('look around')).toEqual(completed);
+    expect(await session.data('assistant.message')).toHaveLength(1);
+    expect(await session.data('tool.result')).toHaveLength(1);
+    expect(await session.data('policy.decided')).toMatchObject([{ policy: 'stops/p0', decision: 'stop' }]);
+  });
+});
+
+describe('H3 what a failing policy does to a session', () => {
+  const effects: [Seam, string, (session: TestSession, end: unknown) => Promise<void> | void][] = [
+    [
+      'session-start',
+      'is recorded, and the session goes on',
+      (_session, end) => {
+        expect(end).toEqual(completed);
+      },
+    ],
+    [
+      'prompt-submit',
+      'blocks the prompt and ends the turn',
+      async (session, end) => {
+        expect(end).toMatchObject({ kind: 'error', code: 'exit_1' });
+        expect(await ofTypes(session, 'prompt.blocked', 'turn.error', 'assistant.message')).toEqual([
+          'prompt.blocked',
+          'turn.error',
+        ]);
+      },
+    ],
+    [
+      'pre-step',
+      'ends the turn before the step',
+      async (session, end) => {
+        expect(end).toMatchObject({ kind: 'error', code: 'exit_1' });
+        expect(await ofTypes(session, 'turn.error', 'step.start', 'assistant.message')).toEqual(['turn.error']);
+      },
+    ],
+    [
+      'pre-tool',
+      'denies the call',
+      async (session, end) => {
+        expect(end).toEqual(completed);
+        expect(await session.data('tool.result')).toMatchObject([{ isError: true, error: { code: 'denied' } }]);
+      },
+    ],
+    [
+      'post-tool',
+      'withholds the result',
+      async (session, end) => {
+        expect(end).toEqual(completed);
+        const [result] = await session.data('tool.result');
+        expect(result).toMatchObject({ isError: true });
+        expect(JSON.stringify(result)).not.toContain('one\\n');
+      },
+    ],
+    [
+      'turn-continuation',
+      'leaves the default',
+      (_session, end) => {
+        expect(end).toEqual(completed);
+      },
+    ],
+    [
+      'pre-compact',
+      'leaves the conversation as it is',
+      async (session, end) => {
+        expect(end).toEqual(completed);
+        expect(await ofTypes(session, 'compaction.start')).toEqual([]);
+      },
+    ],
+  ];
+
+  /** A turn that meets the seam. */
+  async function meet(seam: Seam, mode: string) {
+    const session = await create('echoes', `fails-${seam}-${mode}`);
+    if (seam === 'pre-compact') await session.prompt(LONG);
+    return { session, end: await session.prompt('say one') };
+  }
+
+  it.each(effects)('%s, enforcing: %s', async (seam, _what, check) => {
+    const { session, end } = await meet(seam, 'enforce');
+    await check(session, end);
+    const policy = expect.stringContaining(`fails-${seam}-enforce/p`);
+    expect(await session.data('policy.decided')).toContainEqual(
+      expect.objectContaining({ seam, policy, decision: 'failed' }),
+    );
+    expect(await session.data('hook.result')).toContainEqual(
+      expect.objectContaining({ seam, hook: policy, status: 'exit 1', durationMs: expect.any(Number) }),
+    );
+  });
+
+  it.each(effects)('%s, observing: the loop goes on, and the failure is in the log', async (seam) => {
+    const { session, end } = await meet(seam, 'observe');
+    expect(end).toEqual(completed);
+    expect(JSON.stringify((await session.data('tool.result')).at(-1)?.content)).toContain('one');
+    const failed = { seam, decision: 'failed', observed: true, reason: expect.stringMatching('^exit_1: ') };
+    expect(await session.data('policy.decided')).toContainEqual(expect.objectContaining(failed));
+    expect(await session.data('hook.result')).toContainEqual(expect.objectContaining({ seam, status: 'exit 1' }));
+  });
+});
+
+describe('H5 what policies rewrite and take out', () => {
+  it('two rewrites of a call, one of them redacting: both applied, original and effective recorded', async () => {
+    const session = await create('logs-in', 'two-rewrites');
+    expect(await session.prompt('log in')).toEqual(completed);
+    expect(await session.data('tool.call')).toMatchObject([
+      {
+        arguments: '{"command":"echo the password is hunter2"}',
+        effective: { command: 'echo the password is nothing', timeoutMs: 5_000 },
+      },
+    ]);
+    expect(await session.data('policy.decided')).toMatchObject([
+      { policy: 'two-rewrites/p0', decision: 'rewrite' },
+      { policy: 'two-rewrites/p1', decision: 'rewrite' },
+    ]);
+    expect(JSON.stringify((await session.data('tool.result'))[0])).toContain('the password is nothing');
+  });
+
+  it('a result redacted by post-tool is in no event: not in the log, not in EVENTS, not in SQL', async () => {
+    const session = await create('reads-a-secret', 'redacts-result');
+    await session.prompt('read the key');
+    expect(await readFile(join(system.workspace, 'key.txt'), 'utf8')).toContain('hunter2');
+    expect(JSON.stringify(await session.events())).not.toContain('hunter2');
+    const rows = await system.sql(`select type, data::text from events where session_id = '${session.id}'`);
+    expect(rows.map(([type]) => type)).toContain('tool.result');
+    expect(JSON.stringify(rows)).not.toContain('hunter2');
+    const published = await consumeEvents(system.natsUrl, `evt.${system.tenant}.${session.id}.>`);
+    expect(published).toHaveLength(rows.length);
+    expect(JSON.stringify(published.map(({ value }) => value))).not.toContain('hunter2');
+  });
+});
+
+describe('H8 a policy that changes while a session runs', () => {
+  it('counts from the next call of the same step on, and no longer once it is removed', async () => {
+    const store = await PolicyStore.open(system.bus);
+    const session = await create('calls-two', 'changing');
+    const { messageId } = await system.client.prompt(session.id, 'do both');
+    await session.until('tool.call');
+    await putPolicySet(
+      store,
+      set('changing', { seam: 'pre-tool', when: { tool: 'write_file' }, decide: { deny: 'no more' } }),
+      'test',
+    );
+    await writeFile(join(system.workspace, 'go'), '');
+    expect(await session.endOf(messageId)).toEqual(completed);
+    expect(await session.data('tool.call')).toMatchObject([
+      { name: 'bash', decision: 'allow', step: 1 },
+      { name: 'write_file', decision: 'deny', step: 1 },
+    ]);
+    await store.remove('changing');
+    expect(await session.prompt('do both again')).toEqual(completed);
+    expect((await session.data('tool.call')).slice(2)).toMatchObject([{ decision: 'allow' }, { decision: 'allow' }]);
+    expect((await session.data('policy.decided')).map(({ decision }) => decision)).toEqual(['deny']);
+    store.close();
+  });
+});
