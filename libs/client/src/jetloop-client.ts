@@ -1,16 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import {
-  InvalidTokenError,
-  requireToken,
-  type AgentSpec,
-  type BlobRef,
-  type CallerCommandInput,
-} from '@jetloop/contracts';
+import type { AgentSpec, BlobRef, CallerCommandInput } from '@jetloop/contracts';
 import { BlobStore, Bus, Journal } from '@jetloop/messaging';
 import { findAgent } from './agents/find-agent.js';
 import { checkContent } from './command/check-content.js';
+import { outputOf, reachOf } from './command/command-parts.js';
 import { CommandSender, type SessionAddress } from './command/command-sender.js';
-import { CommandRefusedError } from './errors.js';
+import { token } from './command/token.js';
 import { readEvents } from './events/read-events.js';
 import type { SessionEntry } from './events/session-entry.js';
 import { TurnOfMessage, type TurnOutcome } from './events/turn-of-message.js';
@@ -127,9 +122,9 @@ export class JetloopClient {
    * @example
    * await client.cancel(session, { reason: 'no longer needed' });
    */
-  cancel(session: string, { reason = 'cancelled', messageIds }: CancelOptions = {}): Promise<number | null> {
-    const named = messageIds === undefined ? {} : { messageIds: [...messageIds] };
-    return this.send(session, { ...this.envelope(), kind: 'cancel', reason, ...named });
+  cancel(session: string, options: CancelOptions = {}): Promise<number | null> {
+    const { reason = 'cancelled' } = options;
+    return this.send(session, { ...this.envelope(), kind: 'cancel', reason, ...reachOf(options) });
   }
 
   /**
@@ -343,18 +338,5 @@ export class JetloopClient {
 
   private envelope(): { commandId: string; actor: string } {
     return { commandId: randomUUID(), actor: this.options.actor };
-  }
-}
-
-function outputOf(output: OutputOptions | undefined): { output?: { schema: Record<string, unknown> } } {
-  return output ? { output: { schema: { ...output.schema } } } : {};
-}
-
-function token(field: string, value: string): string {
-  try {
-    return requireToken(field, value);
-  } catch (error) {
-    if (error instanceof InvalidTokenError) throw new CommandRefusedError('invalid', error.message);
-    throw error;
   }
 }

@@ -47,6 +47,8 @@ export interface PromptOptions extends MessageOptions {
 export interface CancelOptions {
   /** Why, for the log. Default `cancelled`. */
   readonly reason?: string;
+  /** RFC 3339: turns and messages that began later are left alone, those named excepted. Default: all that there is. */
+  readonly asOf?: string;
   /** Messages that it is about: one of them that is still on its way is discarded when it comes. */
   readonly messageIds?: readonly string[];
 }

@@ -1,7 +1,9 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 
 const PROGRAM = join(import.meta.dirname, '../../../services/cli/bin/jetloop.js');
@@ -64,13 +66,6 @@ export class AcpEditor {
       env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
     });
     return new AcpEditor(child);
-  }
-
-  /** Starts and initializes. */
-  static async open(options: EditorOptions): Promise<AcpEditor> {
-    const editor = AcpEditor.start(options);
-    await editor.call('initialize', { protocolVersion: 1, clientCapabilities: {} });
-    return editor;
   }
 
   write(bytes: string | Uint8Array): void {
@@ -170,6 +165,20 @@ export class AcpEditor {
   /** Index of a frame. */
   indexOf(frame: Frame): number {
     return this.frames.indexOf(frame);
+  }
+
+  /** Waits until it neither reads nor writes any more: it is idle, or waits for us. */
+  async settled(): Promise<void> {
+    for (let before = -1, now = await this.bytes('rchar'); before !== now; now = await this.bytes('rchar')) {
+      before = now;
+      await sleep(500);
+    }
+  }
+
+  /** Bytes that it has read or written so far, sockets and pipes included. */
+  async bytes(which: 'rchar' | 'wchar'): Promise<number> {
+    const io = await readFile(`/proc/${String(this.child.pid)}/io`, 'utf8');
+    return Number(new RegExp(`${which}: (\\d+)`).exec(io)?.[1]);
   }
 
   /** Ends the input. @returns the exit code or signal */

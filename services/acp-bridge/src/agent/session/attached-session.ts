@@ -47,6 +47,8 @@ export class AttachedSession {
   private stopLive: StopListening | undefined;
   private isShown: boolean;
   private next = 0;
+  /** RFC 3339: when the last turn began, by the log. */
+  private turnStartedAt: string | undefined;
   private open: OpenPrompt | undefined;
 
   constructor(private readonly options: AttachOptions) {
@@ -129,19 +131,21 @@ export class AttachedSession {
 
   /** Cancels the open prompt, else the turn that is open; idle it does nothing. */
   async cancel(): Promise<void> {
-    const { client, session, complain } = this.options;
     const { open } = this;
     if (open?.isCancelled) return;
     open?.cancel();
-    const messageIds = open ? [open.messageId] : this.translator.messagesInTurn;
+    await this.cancelMessages(open ? [open.messageId] : this.translator.messagesInTurn);
+  }
+
+  private async cancelMessages(messageIds: readonly string[]): Promise<void> {
+    const { client, session, complain } = this.options;
     for (const messageId of messageIds) this.cancelled.add(messageId);
-    const isOver = () => open?.isSettled ?? !this.translator.messagesInTurn.includes(messageIds[0] ?? '');
+    const isInTurn = () => messageIds.some((messageId) => this.translator.messagesInTurn.includes(messageId));
+    const isWaiting = () => this.open !== undefined && !this.open.isSettled && messageIds.includes(this.open.messageId);
     await sendCancel({
-      client,
-      session,
-      messageIds,
-      isOver: () => isOver() || this.isDetached(),
-      complain,
+      ...{ client, session, messageIds, complain },
+      turnStartedAt: isInTurn() ? this.turnStartedAt : undefined,
+      isOver: () => this.isDetached() || !(isInTurn() || isWaiting()),
     });
   }
 
@@ -190,10 +194,10 @@ export class AttachedSession {
     const { signal } = this.detaching;
     while (!this.isDetached()) {
       try {
-        for await (const { event } of client.events(session, { from: this.next, signal })) {
+        for await (const { event, at } of client.events(session, { from: this.next, signal })) {
           await output.room();
           if (this.isDetached()) return;
-          await this.take(event);
+          await this.take(event, at);
           if (event.sequence === last) this.begin();
         }
       } catch (error) {
@@ -207,7 +211,7 @@ export class AttachedSession {
     }
   }
 
-  private async take(event: RecordedEvent | UnknownEvent): Promise<void> {
+  private async take(event: RecordedEvent | UnknownEvent, at: string): Promise<void> {
     this.next = event.sequence + 1;
     const told = this.translator.event(event);
     const { workspace } = this.translator.origin ?? {};
@@ -215,10 +219,18 @@ export class AttachedSession {
     if (event.sequence === 0 && workspace !== cwd)
       throw invalidParams(`The session works in ${workspace ?? 'an unknown folder'}: expected that as cwd, got ${cwd}`);
     for (const one of told) await this.tell(one);
-    if (isKnownEvent(event) && event.type === 'step.start')
-      for (const delta of this.early.take(event.data)) this.delta(delta);
+    if (isKnownEvent(event)) this.follows(event, at);
     this.waiting.get(event.sequence)?.();
     this.waiting.delete(event.sequence);
+  }
+
+  private follows(event: RecordedEvent, at: string): void {
+    if (event.type === 'step.start') for (const delta of this.early.take(event.data)) this.delta(delta);
+    if (event.type !== 'turn.start') return;
+    this.turnStartedAt = at;
+    // It was cancelled while it waited, and the turn was faster.
+    const { open } = this;
+    if (open?.isCancelled && event.data.messageIds.includes(open.messageId)) void this.cancelMessages([open.messageId]);
   }
 
   private async tell(told: Told): Promise<void> {

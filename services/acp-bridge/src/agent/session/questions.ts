@@ -1,3 +1,4 @@
+import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import type { RequestPermissionRequest } from '@agentclientprotocol/sdk';
 import { CommandRefusedError, type JetloopClient } from '@jetloop/client';
 import type { Editor } from '../editor.js';
@@ -55,6 +56,8 @@ export class Questions {
     let isApproved = false;
     try {
       const { outcome } = await editor.ask(requestOf(session, question), controller.signal);
+      // The cancel that a dismissal comes with was sent before it, and is taken within this turn of the loop.
+      await turnOfLoop();
       if (outcome.outcome === 'cancelled' && isCancelling()) return;
       isApproved = outcome.outcome === 'selected' && outcome.optionId === APPROVE;
       if (outcome.outcome === 'cancelled') note = 'dismissed in the editor';

@@ -1,0 +1,98 @@
+import { agentSpecSchema, type AgentSpecInput } from '@jetloop/contracts';
+import { AgentStore } from '@jetloop/messaging';
+import { AcpEditor, type EditorOptions } from './acp-editor.js';
+import { TestSession, TestSystem, type SystemOptions } from './test-system.js';
+
+export interface AcpSystemOptions extends SystemOptions {
+  /** Agents by their names; each without tools unless it says otherwise. */
+  readonly agents: Readonly<Record<string, Omit<AgentSpecInput, 'name'>>>;
+}
+
+/** All services, agents that they know by name, and editors. */
+export class AcpSystem {
+  private readonly editors: AcpEditor[] = [];
+  private readonly kept = new Map<string, AcpEditor>();
+
+  private constructor(
+    readonly system: TestSystem,
+    private readonly store: AgentStore,
+    private readonly first: string,
+  ) {}
+
+  static async start({ agents, ...options }: AcpSystemOptions): Promise<AcpSystem> {
+    const system = await TestSystem.start(options);
+    const store = await AgentStore.open(system.bus);
+    const acp = new AcpSystem(system, store, Object.keys(agents)[0] ?? '');
+    for (const [name, spec] of Object.entries(agents))
+      await store.put(system.tenant, agentSpecSchema.parse({ tools: [], ...spec, name }));
+    return acp;
+  }
+
+  get workspace(): string {
+    return this.system.workspace;
+  }
+
+  /** An editor whose new sessions have this agent, before it has said anything. */
+  start(agent: string, options: Partial<EditorOptions> = {}): AcpEditor {
+    const { natsUrl, tenant } = this.system;
+    const editor = AcpEditor.start({ natsUrl, tenant, agent, ...options });
+    this.editors.push(editor);
+    return editor;
+  }
+
+  /** The same, initialized. */
+  async open(agent: string, options: Partial<EditorOptions> = {}): Promise<AcpEditor> {
+    const editor = this.start(agent, options);
+    await editor.call('initialize', { protocolVersion: 1, clientCapabilities: {} });
+    return editor;
+  }
+
+  /** An editor that the tests of a file share: it is not killed. */
+  async shared(agent = this.first, which = 0): Promise<AcpEditor> {
+    const key = `${agent} ${which}`;
+    const known = this.kept.get(key);
+    if (known) return known;
+    const editor = await this.open(agent);
+    this.editors.splice(this.editors.indexOf(editor), 1);
+    this.kept.set(key, editor);
+    return editor;
+  }
+
+  /** A new session in the editor that is shared. @param agent default: the first one */
+  async begin(agent?: string): Promise<{ editor: AcpEditor; id: string; session: TestSession }> {
+    return this.beginIn(await this.shared(agent));
+  }
+
+  /** A new session in an editor. */
+  async beginIn(editor: AcpEditor): Promise<{ editor: AcpEditor; id: string; session: TestSession }> {
+    const id = await editor.newSession(this.workspace);
+    return { editor, id, session: new TestSession(this.system, id) };
+  }
+
+  session(id: string): TestSession {
+    return new TestSession(this.system, id);
+  }
+
+  /** Ends the editors that a test opened for itself. */
+  killEditors(): void {
+    for (const editor of this.editors.splice(0)) editor.kill();
+  }
+
+  async stop(): Promise<void> {
+    this.killEditors();
+    for (const editor of this.kept.values()) editor.kill();
+    this.store.close();
+    await this.system.stop();
+  }
+}
+
+/** A target that answers by rules. */
+export const scripted = (...script: unknown[]) => ({
+  provider: 'scripted',
+  dialect: 'scripted' as const,
+  model: 'scripted',
+  script: script as never,
+});
+
+/** A rule's reply that calls tools. */
+export const calls = (...toolCalls: { name: string; arguments?: unknown }[]) => ({ reply: { toolCalls } });
