@@ -1,6 +1,6 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { AcpEditor, Frame } from './support/acp-editor.js';
 import { AcpSystem, calls, scripted } from './support/acp-system.js';
 
@@ -22,6 +22,9 @@ policies:
 `;
 
 const METHOD = 'session/request_permission';
+
+// The first test of an editor waits for its process to start.
+jest.setTimeout(180_000);
 
 let acp: AcpSystem;
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { agentSpecSchema, type Commit, type SessionEvent } from '@jetloop/contracts';
 import { Journal } from '@jetloop/messaging';
 import { textIn, type AcpEditor, type UpdateFrame } from './support/acp-editor.js';
@@ -21,6 +21,9 @@ const agents = { obeys: { model: { chain: ['obeys'] }, tools: ['list_dir'] } };
 
 /** Another process than the one that sessions begin in. */
 let other: AcpEditor;
+// The first test of an editor waits for its process to start.
+jest.setTimeout(180_000);
+
 let acp: AcpSystem;
 beforeAll(async () => {
   acp = await AcpSystem.start({ targets, agents });
@@ -261,7 +264,6 @@ describe('A49 a slow editor', () => {
     await editor.settled();
     // Of 30 MB: 8 MiB that wait for the reader, and the page of the log at hand.
     const read = (await editor.bytes('rchar')) - before;
-    console.error('READ', read);
     expect(read).toBeLessThan(20_000_000);
     editor.child.stdout.resume();
     await editor.response(request);

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { textOf } from '@jetloop/contracts';
 import { textIn, type AcpEditor } from './support/acp-editor.js';
@@ -42,6 +42,9 @@ const agents = {
   'has-no-budget': { model: { chain: ['obeys'] }, budgets: { tokens: 0 } },
   'falls-back': { model: { chain: ['fails-first', 'obeys'] } },
 };
+
+// The first test of an editor waits for its process to start.
+jest.setTimeout(180_000);
 
 let acp: AcpSystem;
 beforeAll(async () => {

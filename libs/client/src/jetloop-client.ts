@@ -20,7 +20,6 @@ import type {
   DecideOptions,
   EventsOptions,
   MessageOptions,
-  OutputOptions,
   PromptContent,
   PromptOptions,
   TurnOptions,

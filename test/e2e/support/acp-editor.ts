@@ -6,8 +6,10 @@ import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 
-const PROGRAM = join(import.meta.dirname, '../../../services/cli/bin/jetloop.js');
-const WAIT_MS = 30_000;
+/** The program of the command. */
+export const JETLOOP = join(import.meta.dirname, '../../../services/cli/bin/jetloop.js');
+/** Milliseconds: a process starts slowly where many do. */
+const WAIT_MS = 90_000;
 
 /** What a frame holds: a request, a notification or an answer. */
 const frameSchema = z.looseObject({
@@ -60,7 +62,7 @@ export class AcpEditor {
   }
 
   static start({ natsUrl, tenant, agent, env = {} }: EditorOptions): AcpEditor {
-    const args = [PROGRAM, 'acp', '--agent', agent, '--tenant', tenant, '--nats', natsUrl];
+    const args = [JETLOOP, 'acp', '--agent', agent, '--tenant', tenant, '--nats', natsUrl];
     const child = spawn(process.execPath, args, {
       stdio: ['pipe', 'pipe', 'pipe'],
       env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },

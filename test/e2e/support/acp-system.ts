@@ -1,5 +1,5 @@
 import { agentSpecSchema, type AgentSpecInput } from '@jetloop/contracts';
-import { AgentStore } from '@jetloop/messaging';
+import { AgentStore, type Bus } from '@jetloop/messaging';
 import { AcpEditor, type EditorOptions } from './acp-editor.js';
 import { TestSession, TestSystem, type SystemOptions } from './test-system.js';
 
@@ -15,17 +15,21 @@ export class AcpSystem {
 
   private constructor(
     readonly system: TestSystem,
-    private readonly store: AgentStore,
     private readonly first: string,
   ) {}
 
   static async start({ agents, ...options }: AcpSystemOptions): Promise<AcpSystem> {
     const system = await TestSystem.start(options);
-    const store = await AgentStore.open(system.bus);
-    const acp = new AcpSystem(system, store, Object.keys(agents)[0] ?? '');
+    await AcpSystem.put(system.bus, system.tenant, agents);
+    return new AcpSystem(system, Object.keys(agents)[0] ?? '');
+  }
+
+  /** Makes agents known by their names. */
+  static async put(bus: Bus, tenant: string, agents: AcpSystemOptions['agents']): Promise<void> {
+    const store = await AgentStore.open(bus);
     for (const [name, spec] of Object.entries(agents))
-      await store.put(system.tenant, agentSpecSchema.parse({ tools: [], ...spec, name }));
-    return acp;
+      await store.put(tenant, agentSpecSchema.parse({ tools: [], ...spec, name }));
+    store.close();
   }
 
   get workspace(): string {
@@ -81,7 +85,6 @@ export class AcpSystem {
   async stop(): Promise<void> {
     this.killEditors();
     for (const editor of this.kept.values()) editor.kill();
-    this.store.close();
     await this.system.stop();
   }
 }
