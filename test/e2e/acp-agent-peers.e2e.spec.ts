@@ -50,7 +50,7 @@ describe('A40 the example client of the SDK', () => {
       await chmod(join(folder, 'npx'), 0o755);
       const out = await new Promise<string>((resolve, reject) => {
         const env = { ...process.env, PATH: `${folder}${delimiter}${process.env['PATH'] ?? ''}` };
-        const options = { cwd: acp.workspace, env, timeout: 50_000 };
+        const options = { cwd: acp.workspace, env, timeout: 150_000 };
         execFile(process.execPath, [EXAMPLE_CLIENT], options, (error, stdout, stderr) => {
           if (error) reject(new Error(`${error.message}\n${stdout}\n${stderr}`));
           else resolve(stdout);

@@ -14,6 +14,7 @@ const targets = {
   obeys: scripted(
     says('slowly', { reply: { text: longText, reasoning: 'slow' }, pieceDelayMs: 20 }),
     says('take your time', { reply: { text: longText }, pieceDelayMs: 400 }),
+    says('at length', { reply: { text: 'long '.repeat(60_000) } }),
     says('look', { reply: { text: 'I have looked.' } }, { hasToolResult: true }),
     says('look', { reply: { text: 'Let me look.', toolCalls: [{ name: 'list_dir', arguments: { path: '.' } }] } }),
     says('sleep', { reply: { text: 'awake' } }, { hasToolResult: true }),
@@ -107,7 +108,7 @@ describe('A41 initialize and errors', () => {
     expect(await say({ type: 'audio', data: 'AA==', mimeType: 'audio/wav' })).toBe(-32602);
     expect(await say({ type: 'text', text: ' ' })).toBe(-32602);
     expect(await say()).toBe(-32602);
-    expect(await say({ type: 'text', text: 'x'.repeat(300_000) })).toBe(-32602);
+    expect(await say({ type: 'text', text: 'x'.repeat(800_000) })).toBe(-32602);
     expect(await code('session/list', { cursor: 'no cursor' })).toBe(-32602);
     expect(await editor.prompted(session, 'hello')).toMatchObject({ result: { stopReason: 'end_turn' } });
   });
@@ -220,6 +221,18 @@ describe('A42 text and order', () => {
       }
     } finally {
       filter.stop();
+    }
+  });
+
+  it('A42 a text that is too large for the log is told whole, by a load too', async () => {
+    const { editor, id } = await acp.begin();
+    for (const tell of [
+      () => editor.prompted(id, 'at length'),
+      () => editor.ask('session/load', { sessionId: id, cwd: acp.workspace, mcpServers: [] }),
+    ]) {
+      const from = editor.frames.length;
+      expect(await tell()).toMatchObject({ result: {} });
+      expect(textIn(editor.updates(id, from))).toBe('long '.repeat(60_000));
     }
   });
 

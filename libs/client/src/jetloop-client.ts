@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { AgentSpec, BlobRef, CallerCommandInput } from '@jetloop/contracts';
-import { BlobStore, Bus, Journal } from '@jetloop/messaging';
+import type { AgentSpec, CallerCommandInput, ContentBlock } from '@jetloop/contracts';
+import { BlobStore, Bus, ClaimCheck, Journal } from '@jetloop/messaging';
 import { findAgent } from './agents/find-agent.js';
 import { checkContent } from './command/check-content.js';
 import { outputOf, reachOf } from './command/command-parts.js';
@@ -41,7 +41,7 @@ import { SessionPages, type SessionPage, type SessionPageOptions } from './sessi
 export class JetloopClient {
   private readonly sender: CommandSender;
   private readonly journal: Journal;
-  private readonly blobs: BlobStore;
+  private readonly contents: ClaimCheck;
   private readonly pages: SessionPages;
 
   private constructor(
@@ -50,7 +50,7 @@ export class JetloopClient {
   ) {
     this.sender = new CommandSender(bus);
     this.journal = new Journal(bus);
-    this.blobs = new BlobStore(bus);
+    this.contents = new ClaimCheck(new BlobStore(bus));
     this.pages = new SessionPages(bus, options.tenant);
   }
 
@@ -247,11 +247,13 @@ export class JetloopClient {
   }
 
   /**
-   * The bytes of a content that was too large for the log.
-   * @throws BlobNotFoundError
+   * A content of an event as it was said: the log holds references in place of blocks over 128 KiB.
+   * @example
+   * for await (const { event } of client.events(session, { follow: false }))
+   *   if (event.type === 'user.message') console.log(await client.restore(session, event.data.content));
    */
-  blob(session: string, { digest }: BlobRef): Promise<Uint8Array> {
-    return this.blobs.get(this.options.tenant, token('session', session), digest);
+  restore(session: string, content: readonly ContentBlock[]): Promise<ContentBlock[]> {
+    return this.contents.restore(this.options.tenant, token('session', session), content);
   }
 
   /**

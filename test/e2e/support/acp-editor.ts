@@ -169,11 +169,12 @@ export class AcpEditor {
     return this.frames.indexOf(frame);
   }
 
-  /** Waits until it neither reads nor writes any more: it is idle, or waits for us. */
-  async settled(): Promise<void> {
-    for (let before = -1, now = await this.bytes('rchar'); before !== now; now = await this.bytes('rchar')) {
+  /** Waits until it has read so many bytes, and then neither reads nor writes any more: it is idle, or waits for us. */
+  async settled(least: number): Promise<void> {
+    const start = await this.bytes('rchar');
+    for (let before = -1, now = start; before !== now || now - start < least; now = await this.bytes('rchar')) {
       before = now;
-      await sleep(500);
+      await sleep(1_000);
     }
   }
 

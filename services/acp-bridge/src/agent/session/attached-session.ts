@@ -14,6 +14,7 @@ import { EarlyDeltas } from './early-deltas.js';
 import { modesOf } from './modes.js';
 import { OpenPrompt } from './open-prompt.js';
 import { Questions } from './questions.js';
+import { restoreEvent } from './restore-event.js';
 import { sendCancel } from './send-cancel.js';
 
 export interface AttachOptions {
@@ -197,7 +198,7 @@ export class AttachedSession {
         for await (const { event, at } of client.events(session, { from: this.next, signal })) {
           await output.room();
           if (this.isDetached()) return;
-          await this.take(event, at);
+          await this.take(await restoreEvent(client, session, event), at);
           if (event.sequence === last) this.begin();
         }
       } catch (error) {
