@@ -52,13 +52,13 @@ export class ClaimCheck {
   }
 
   private async block(tenant: string, session: string, block: ContentBlock): Promise<ContentBlock> {
-    if (block.type !== 'blob' || block.blob.mediaType !== BLOCK_MEDIA_TYPE) return block;
+    if (block.type !== 'blob' || !isRestorable(block)) return block;
     const key = `${tenant}.${session}.${block.blob.digest}`;
     const known = this.restored.get(key);
     if (known) return known;
     try {
       const bytes = await this.blobs.get(tenant, session, block.blob.digest);
-      const value = contentBlockSchema.parse(JSON.parse(Buffer.from(bytes).toString('utf8')));
+      const value = asBlock(block, bytes);
       if (this.restored.size >= MAX_RESTORED) this.restored.clear();
       this.restored.set(key, value);
       return value;
@@ -67,4 +67,15 @@ export class ClaimCheck {
       throw error;
     }
   }
+}
+
+/** A block of the claim check, or an image that a tool kept as the bytes it is. */
+function isRestorable({ of, blob }: BlobBlock): boolean {
+  return blob.mediaType === BLOCK_MEDIA_TYPE || (of === 'image' && blob.mediaType.startsWith('image/'));
+}
+
+function asBlock({ blob }: BlobBlock, bytes: Uint8Array): ContentBlock {
+  if (blob.mediaType !== BLOCK_MEDIA_TYPE)
+    return { type: 'image', mediaType: blob.mediaType, base64: Buffer.from(bytes).toString('base64') };
+  return contentBlockSchema.parse(JSON.parse(Buffer.from(bytes).toString('utf8')));
 }

@@ -44,6 +44,15 @@ describe('the claim check', () => {
     expect(stored.size).toBe(0);
   });
 
+  it('brings back an image that a tool kept as the bytes it is', async () => {
+    const { check, stored } = given();
+    stored.set('d', Buffer.from('pixels'));
+    const kept: ContentBlock = { type: 'blob', of: 'image', blob: { digest: 'd', size: 6, mediaType: 'image/png' } };
+    expect(await check.restore('acme', 's1', [kept])).toEqual([
+      { type: 'image', mediaType: 'image/png', base64: Buffer.from('pixels').toString('base64') },
+    ]);
+  });
+
   it('leaves a reference where the bytes are gone, and references of others', async () => {
     const { check, stored } = given();
     const kept = await check.keep('acme', 's1', [text(MAX_BLOCK_BYTES + 1)], 1_000_000);
@@ -51,8 +60,8 @@ describe('the claim check', () => {
     expect(await check.restore('acme', 's1', kept)).toEqual(kept);
     const foreign: ContentBlock = {
       type: 'blob',
-      of: 'image',
-      blob: { digest: 'd', size: 1, mediaType: 'image/png' },
+      of: 'output',
+      blob: { digest: 'd', size: 1, mediaType: 'text/plain' },
     };
     expect(await check.restore('acme', 's1', [foreign])).toEqual([foreign]);
   });
