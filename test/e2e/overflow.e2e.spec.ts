@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { wireAnswer, wireOf, type PlannedResponse, type ReplayDialect } from '@jetloop/testing';
+import { ProviderSystem } from './support/provider-system.js';
+
+const usage = { input: 10, output: 5 };
+type Case = [dialect: ReplayDialect, status: number, message: string, code?: string | undefined];
+
+/** As providers write it when a prompt does not fit. */
+const OVERFLOWS: Case[] = [
+  ['chat', 400, 'Your input exceeds the context window of this model.', 'context_length_exceeded'],
+  ['chat', 400, "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens."],
+  ['chat', 400, 'the request exceeds the available context size, try increasing it', 'exceed_context_size_error'],
+  ['chat', 413, 'Please reduce the length of the messages or completion.'],
+  ['chat', 422, 'Prompt contains 40000 tokens, too large for model with 32768 maximum context length'],
+  ['chat', 400, 'Range of input length should be [1, 30720]'],
+  ['chat', 400, 'Input is longer than the maximum model length of 4096.'],
+  ['chat', 400, 'Your request exceeded model token limit: 131072'],
+  ['anthropic', 400, 'prompt is too long: 213462 tokens > 200000 maximum'],
+  ['anthropic', 413, 'Prompt is too long'],
+  ['google', 400, 'The input token count (1048580) exceeds the maximum number of tokens allowed (1048576).'],
+  ['google', 400, 'Request exceeds the context window of 1048576 tokens'],
+];
+/** Words of that kind about something else, or under a status that means something else. */
+const DECOYS: [...Case, string][] = [
+  ['chat', 429, 'Rate limit reached: maximum context length is not the point', '', 'rate_limited'],
+  [
+    'chat',
+    400,
+    'max_tokens is too large: 90000. This model supports at most 4096 completion tokens',
+    '',
+    'bad_request',
+  ],
+  ['anthropic', 413, 'Request exceeds the maximum allowed number of bytes.', 'request_too_large', 'request_too_large'],
+  ['anthropic', 429, 'prompt is too long for your rate limit', 'rate_limit_error', 'rate_limited'],
+  ['google', 400, 'The number of function response parts is too long a story', 'INVALID_ARGUMENT', 'bad_request'],
+  // The last: a target that refuses its key rests.
+  ['chat', 401, 'maximum context length', '', 'auth'],
+];
+
+describe('a conversation that is too long', () => {
+  let world: ProviderSystem;
+  beforeAll(async () => {
+    world = await ProviderSystem.start();
+  });
+  afterAll(() => world.stop());
+
+  const says = (dialect: ReplayDialect, text: string) => wireAnswer(dialect, { text, finish: 'stop', usage });
+  const refusal = ([dialect, status, message, code]: Case): PlannedResponse =>
+    wireOf(dialect).refusal(status, message, code === '' ? undefined : code);
+  /** A session with a turn behind it, which a compaction may replace. */
+  const spoken = async (dialect: ReplayDialect) => {
+    const session = await world.create([dialect]);
+    await world.turn(session, [says(dialect, 'A long story. '.repeat(400))], 'Tell me one');
+    return session;
+  };
+
+  it.each(OVERFLOWS)('R42 %s %d %s: no retry, one compaction, then the answer', async (...given) => {
+    const [dialect] = given;
+    const session = await spoken(dialect);
+    const answers = [refusal(given), says(dialect, 'Summary.'), says(dialect, 'Done.')];
+    const { end, requests } = await world.turn(session, answers);
+    expect(end).toEqual({ kind: 'completed' });
+    expect(JSON.stringify(requests[2])).toContain('Summary.');
+    expect(JSON.stringify(requests[2])).not.toContain('A long story.');
+    expect((await session.types()).filter((type) => type === 'compaction.summary')).toHaveLength(1);
+  });
+
+  it('R42 what does not fit after its compaction is an error', async () => {
+    const session = await spoken('chat');
+    const overflow = refusal(OVERFLOWS[0]!);
+    const { end } = await world.turn(session, [overflow, says('chat', 'Summary.'), overflow]);
+    expect(end).toMatchObject({ kind: 'error', code: 'context_overflow' });
+  });
+
+  it.each(DECOYS)('R42 %s %d %s is none', async (dialect, status, message, code, expected) => {
+    const session = await spoken(dialect);
+    const { end } = await world.turn(session, [refusal([dialect, status, message, code])]);
+    expect(end).toMatchObject({ kind: 'error', code: expected });
+    expect(await session.types()).not.toContain('compaction.start');
+  });
+});
