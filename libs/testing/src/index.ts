@@ -4,6 +4,8 @@ export { startFaultServer } from './provider/fault/start-fault-server.js';
 export type { FaultServer, FaultStep, RecordedRequest, SocketClose } from './provider/fault/start-fault-server.js';
 export type { ReplayDialect } from './provider/replay-fixture.js';
 export { startReplayServer } from './provider/start-replay-server.js';
+export { startStrictProvider, type StrictProvider } from './provider/strict/start-strict-provider.js';
+export type { ModelScript, ScriptedAnswer, ScriptedCall, SeenRequest } from './provider/strict/scripted-answer.js';
 export type { ReplayedRequest, ReplayOptions, ReplayServer } from './provider/start-replay-server.js';
 export type { ProviderWire, WireAnswer, WireCall, WireFinish, WireUsage } from './provider/wire/provider-wire.js';
 export { wireAnswer, wireOf } from './provider/wire/wire-of.js';
