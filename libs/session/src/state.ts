@@ -81,7 +81,7 @@ export interface CallState {
   /** The policies are asked again: they changed while a person thought. `decided` stands. */
   readonly reevaluating?: boolean;
   /** Set by `tool.result`. */
-  readonly settled?: { readonly context: readonly PolicyContext[]; readonly outcomeUnknown?: boolean };
+  readonly settled?: { readonly context: readonly PolicyContext[] };
 }
 
 /** One model call and its tools. `answer` is absent while the model is asked. */
@@ -224,6 +224,8 @@ export interface SessionState {
   /** How the last turn ended, and the text of its last answer. */
   readonly lastEnd?: { readonly reason: TurnEnd; readonly sequence: number };
   readonly lastAnswer?: readonly ContentBlock[];
+  /** Children that did not end in time, with the turn that gave them up: each is sent its end. */
+  readonly givenUp: readonly { readonly session: string; readonly turn: number }[];
   readonly deferrals: readonly Deferral[];
   readonly conversation: ConversationSize;
   readonly queue: readonly QueuedMessage[];

@@ -1,4 +1,5 @@
 import type { ContentBlock, EventOf, RecordedEvent } from '@jetloop/contracts';
+import { openChildren } from '../children/child.js';
 import { parseArguments } from '../tools/parse-arguments.js';
 import type { CallState, SessionState } from '../state.js';
 import { BrokenLogError } from './broken-log.error.js';
@@ -24,9 +25,10 @@ export function applyCall(state: SessionState, event: CallEvent, context: EventC
     case 'tool.result': {
       const { n, child, error, context: contexts = [] } = event.data;
       const used = child ? addUsed(state.used, child.usage, child.cost) : state.used;
-      const unknown = error?.code === 'outcome_unknown' ? { outcomeUnknown: true } : {};
-      const settled = { context: contexts, ...unknown };
-      return inCall({ ...state, used }, event, n, (call) => ({ ...call, settled }));
+      const lost = error?.code === 'outcome_unknown' ? childOfCall(state, n) : undefined;
+      const givenUp = lost && state.turn ? [...state.givenUp, { session: lost, turn: state.turn.turn }] : state.givenUp;
+      const settled = { context: contexts };
+      return inCall({ ...state, used, givenUp }, event, n, (call) => ({ ...call, settled }));
     }
     case 'approval.requested': {
       const { approvalId, callId, expiresAt, policyVersion } = event.data;
@@ -49,6 +51,11 @@ export function applyCall(state: SessionState, event: CallEvent, context: EventC
       return inCall({ ...state, approvals }, event, call.n, (waiting) => ({ ...waiting, approval, ...again }));
     }
   }
+}
+
+/** The child session that call `n` of the open step started. */
+function childOfCall(state: SessionState, n: number): string | undefined {
+  return openChildren(state).find(({ call }) => call.n === n)?.session;
 }
 
 /** The recorded call of this id that no question is open about. */

@@ -99,7 +99,9 @@ function startTurn(
     sawRefusal: false,
   };
   const causations = { current: new Set<string>(), previous: state.causations.current };
-  return { ...state, turns: turn.turn, turn, deferrals: [], causations };
+  // The commit that ended the turn before may begin this one: what it gave up is still to be sent.
+  const givenUp = state.givenUp.filter((child) => child.turn >= turn.turn - 1);
+  return { ...state, turns: turn.turn, turn, givenUp, deferrals: [], causations };
 }
 
 /** Messages of the turn that have no disposition stay queued: the next turn takes them. */

@@ -51,6 +51,7 @@ function created(event: RecordedEvent & EventOf<'session.created'>, context: Eve
     createdBy: context.causation,
     nextSequence: 1,
     turns: 0,
+    givenUp: [],
     deferrals: [],
     conversation: grown({ characters: 0, cuts: [] }, event),
     queue: [],

@@ -1,4 +1,4 @@
-import { childOf, openChildren, type Child } from '../children/child.js';
+import { openChildren, type Child } from '../children/child.js';
 import { childReport } from '../children/child-report.js';
 import { openCalls, workStep } from '../evolve/in-turn.js';
 import type { SessionState, TurnState } from '../state.js';
@@ -18,6 +18,7 @@ export function outstanding(state: SessionState, now: string): Work[] {
   return [
     ...(turn?.cancelling ? cancelled(state, turn, turn.cancelling.at) : running(state, now)),
     ...(turn && !turn.cancelling ? waiting(state, turn) : []),
+    ...state.givenUp.map((child) => cancelOf(state, child)),
     ...(report ? [{ kind: 'report' as const, ...report }] : []),
   ];
 }
@@ -44,7 +45,7 @@ function cancelled(state: SessionState, turn: TurnState, at: string): Work[] {
   ];
 }
 
-/** Timers of the open turn, its children, and an end to those that are given up. */
+/** Timers of the open turn, and its children. */
 function waiting(state: SessionState, turn: TurnState): Work[] {
   const limit = state.agent.deadlines.turn;
   const approvals = openCalls(state).flatMap(({ approval, settled }): Work[] =>
@@ -52,9 +53,6 @@ function waiting(state: SessionState, turn: TurnState): Work[] {
       ? [{ kind: 'timer', name: timers.approval(approval.approvalId), dueAt: approval.expiresAt }]
       : [],
   );
-  const givenUp = openCalls(state)
-    .filter(({ settled }) => settled?.outcomeUnknown)
-    .flatMap((call) => childOf(state, turn, call) ?? []);
   return [
     ...(limit === undefined
       ? []
@@ -62,7 +60,6 @@ function waiting(state: SessionState, turn: TurnState): Work[] {
     ...approvals,
     ...(turn.phase.at === 'step' ? harnessTimers(turn.phase.step) : []),
     ...openChildren(state).flatMap((child) => started(state, turn, child)),
-    ...givenUp.map((child) => cancelOf(state, child)),
   ];
 }
 
@@ -91,7 +88,7 @@ function started(state: SessionState, turn: TurnState, child: Child): Work[] {
   ];
 }
 
-function cancelOf(state: SessionState, { session }: Child): Work {
+function cancelOf(state: SessionState, { session }: Pick<Child, 'session'>): Work {
   return {
     kind: 'child',
     session,
