@@ -6,7 +6,7 @@ type Events = readonly (RecordedEvent | UnknownEvent)[];
 export interface CallState {
   /** settled: answered, over, or a later attempt was sent. cancelling: nobody waits for an answer any more. */
   readonly standing: 'open' | 'cancelling' | 'settled';
-  /** Attempts that deferred replies of this step reported. */
+  /** Attempts that deferred replies of this step reported, since the conversation was compacted last. */
   readonly earlier: readonly Attempt[];
 }
 
@@ -22,7 +22,9 @@ export function callState(
     if (event.type === 'step.start') isInStep = event.data.turn === turn && event.data.step === step;
     if (event.type === 'work.deferred' && isInStep && event.data.what === what) {
       if (event.data.attempt >= attempt) return { standing: 'settled', earlier };
-      earlier.push(...event.data.attempts);
+      // The conversation is another one now: what could not take the longer one may take this.
+      if (event.data.reason === 'context_overflow') earlier.length = 0;
+      else earlier.push(...event.data.attempts);
     }
     if (!('turn' in event.data) || event.data.turn !== turn) continue;
     if (event.type === 'turn.end') return { standing: 'settled', earlier };

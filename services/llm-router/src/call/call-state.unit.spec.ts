@@ -43,6 +43,15 @@ describe('callState', () => {
     expect(callState(events, { ...command, attempt: 2 })).toEqual({ standing: 'open', earlier: [tried] });
   });
 
+  it('forgets what was tried with a conversation that was too long: it is another one since', () => {
+    const overflowed = deferred(1);
+    if (overflowed.type === 'work.deferred') overflowed.data.reason = 'context_overflow';
+    expect(callState(log(step(1, 2), overflowed), { ...command, attempt: 2 })).toEqual({
+      standing: 'open',
+      earlier: [],
+    });
+  });
+
   it('leaves deferrals of other steps and other work alone', () => {
     const events = log(step(1, 1), deferred(1), step(1, 2), deferred(1, 'tool.0'));
     expect(callState(events, command)).toEqual({ standing: 'open', earlier: [] });
