@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { chunksOf, FakeModels, type React, type Reaction } from './support/fake-models.js';
 import { RouterReplica } from './support/router-replica.js';
-import { TestSystem, type TestSession } from './support/test-system.js';
+import type { TestSession } from './support/test-session.js';
+import { TestSystem } from './support/test-system.js';
 
 const limited = (after?: string): Reaction => ({ status: 429, ...(after === undefined ? {} : { after }) });
 const raw = (headers: Record<string, string>, body: unknown = { error: { message: 'slow down' } }): Reaction => ({

@@ -5,7 +5,7 @@ import { wireAnswer, wireOf, type PlannedResponse, type ReplayDialect, type Wire
 import { z } from 'zod';
 import { DIALECTS, ProviderSystem } from './support/provider-system.js';
 import { answerTool, slowCall } from './support/tool-stand-in.js';
-import type { TestSession } from './support/test-system.js';
+import type { TestSession } from './support/test-session.js';
 
 const usage = { input: 10, output: 5 };
 const COMPLETED = { kind: 'completed' };

@@ -6,7 +6,8 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { textOf, type AgentSpecInput, type EventData } from '@jetloop/contracts';
-import { TestSystem, type TestSession } from './support/test-system.js';
+import type { TestSession } from './support/test-session.js';
+import { TestSystem } from './support/test-system.js';
 
 jest.setTimeout(90_000);
 

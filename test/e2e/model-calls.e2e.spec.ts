@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { LiveDelta } from '@jetloop/contracts';
 import { chunksOf, FakeModels, type Reaction } from './support/fake-models.js';
-import { TestSystem, type TestSession } from './support/test-system.js';
+import type { TestSession } from './support/test-session.js';
+import { TestSystem } from './support/test-system.js';
 
 const toolCall: Reaction = { calls: [{ name: 'read_file', arguments: '{"path":"there.txt"}' }] };
 const overloaded: Reaction = { status: 503 };

@@ -5,7 +5,8 @@ import { seams, type EventType, type Seam } from '@jetloop/contracts';
 import { definePolicy, putPolicySet } from '@jetloop/hook-policy';
 import { PolicyStore } from '@jetloop/messaging';
 import { consumeEvents } from './support/external-consumer.js';
-import { TestSystem, type TestSession } from './support/test-system.js';
+import type { TestSession } from './support/test-session.js';
+import { TestSystem } from './support/test-system.js';
 
 const scripted = (script: unknown[]) => ({
   provider: 'scripted',

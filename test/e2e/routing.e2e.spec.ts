@@ -5,7 +5,8 @@ import type { InputBlock } from '@jetloop/contracts';
 import { deriveMessages } from '@jetloop/session';
 import { FakeModels, type Reaction } from './support/fake-models.js';
 import { RouterReplica } from './support/router-replica.js';
-import { TestSystem, type TestSession } from './support/test-system.js';
+import type { TestSession } from './support/test-session.js';
+import { TestSystem } from './support/test-system.js';
 
 const PNG = 'iVBORw0KGgo=';
 const HEIC = Buffer.from('\0\0\0\x18ftypheic\0\0\0\0heic', 'latin1').toString('base64');

@@ -5,7 +5,8 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { textOf, type AgentSpecInput, type EventData } from '@jetloop/contracts';
 import { BlobStore } from '@jetloop/messaging';
-import { TestSystem, type TestSession } from './support/test-system.js';
+import type { TestSession } from './support/test-session.js';
+import { TestSystem } from './support/test-system.js';
 
 jest.setTimeout(90_000);
 

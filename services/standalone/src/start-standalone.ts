@@ -14,7 +14,7 @@ import {
 import { createLogger, nestLogger } from '@jetloop/platform';
 import { ProjectorService, SessionProjectorModule } from '@jetloop/session-projector';
 import { startInfra } from '@jetloop/testing';
-import { ToolRunnerModule } from '@jetloop/tool-runner';
+import { ToolRunnerModule, type ToolRunnerOptions } from '@jetloop/tool-runner';
 import type { DynamicModule } from '@nestjs/common';
 
 export interface StandaloneOptions {
@@ -24,8 +24,10 @@ export interface StandaloneOptions {
   readonly catalogue: Catalogue;
   /** Put into POLICIES before anything runs. */
   readonly policySets?: readonly PolicySet[];
-  /** What policies may use besides rules; default nothing. */
+  /** Plugins that policy sets may name, and where webhooks may be. Default none. */
   readonly hookPolicy?: HookPolicyOptions;
+  /** Tools beside the built-in ones. Default none. */
+  readonly extraTools?: ToolRunnerOptions['extraTools'];
   /** Where embedded servers keep their data; default: a temporary folder that goes at the end. */
   readonly dataDir?: string;
   /** Servers that run already; default: the ones of the environment, or embedded ones. */
@@ -85,7 +87,7 @@ async function startServices(
     const running = await startCommandService({ bus: await connect(service), service, module, logger, graceMs: 5_000 });
     stops.push(() => running.stop());
   };
-  const { workspaceRoots, catalogue, harnessTimes } = options;
+  const { workspaceRoots, catalogue, harnessTimes, extraTools = [] } = options;
   const projectorBus = await connect('session-projector');
   const projector = await startFollowerService({
     bus: projectorBus,
@@ -95,7 +97,7 @@ async function startServices(
   stops.push(() => projector.stop());
   await Promise.all([
     start('llm-router', LlmRouterModule.register({ catalogue })),
-    start('tool-runner', ToolRunnerModule.register({ workspaceRoots })),
+    start('tool-runner', ToolRunnerModule.register({ workspaceRoots, extraTools })),
     start('hook-policy', HookPolicyModule.register(options.hookPolicy)),
     start('acp-bridge', AcpBridgeModule.register({ workspaceRoots, ...(harnessTimes ? { times: harnessTimes } : {}) })),
     start('loop-orchestrator', LoopOrchestratorModule.register({ workspaceRoots, allowInlineAgents: true })),

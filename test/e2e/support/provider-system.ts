@@ -3,7 +3,8 @@ import type { AgentSpecInput, InputBlock, LiveDelta, TurnEnd } from '@jetloop/co
 import type { CatalogueInput } from '@jetloop/llm-router';
 import { startReplayServer, type PlannedResponse, type ReplayDialect, type ReplayServer } from '@jetloop/testing';
 import { OWN_FIXTURES } from './own-fixtures.js';
-import { TestSystem, type TestSession } from './test-system.js';
+import type { TestSession } from './test-session.js';
+import { TestSystem } from './test-system.js';
 
 export const DIALECTS = ['chat', 'anthropic', 'google'] as const;
 type TargetInput = CatalogueInput['targets'][string];

@@ -1,34 +1,43 @@
-import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { JetloopClient, type PromptContent, type PromptOptions } from '@jetloop/client';
-import {
-  isKnownEvent,
-  type AgentSpecInput,
-  type EventData,
-  type EventType,
-  type RecordedEvent,
-  type TurnEnd,
-} from '@jetloop/contracts';
-import { parsePolicySet, type HookPolicyOptions } from '@jetloop/hook-policy';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { JetloopClient } from '@jetloop/client';
+import { agentSpecSchema, type AgentSpecInput } from '@jetloop/contracts';
+import { parsePolicySet, putPolicySet, type HookPolicyOptions } from '@jetloop/hook-policy';
 import { catalogueOf, type CatalogueInput } from '@jetloop/llm-router';
-import { Bus } from '@jetloop/messaging';
+import { AgentStore, Bus, PolicyStore } from '@jetloop/messaging';
 import { runAuditQuery } from '@jetloop/persistence';
 import { startStandalone, type StandaloneOptions } from '@jetloop/standalone';
-import { testServers } from '@jetloop/testing';
+import { startStrictProvider, testServers, type ModelScript, type StrictProvider } from '@jetloop/testing';
+import type { Tool } from '@jetloop/tool-runner';
+import { pluginSet, type AgentPolicies } from './agent-policies.js';
+import { TestSession } from './test-session.js';
+
+/** Milliseconds by which one watcher of a bucket may be behind another. */
+const PROPAGATION_MS = 100;
+
+type TargetInput = CatalogueInput['targets'][string];
 
 export interface SystemOptions {
-  readonly targets: CatalogueInput['targets'];
+  /** Targets beside the scripted models, by name. */
+  readonly targets?: CatalogueInput['targets'];
   /** YAML of policy sets. */
   readonly policies?: readonly string[];
-  /** What they may use besides rules. */
+  /** What policies may use besides rules and `plugins`. */
   readonly hookPolicy?: HookPolicyOptions;
+  /** Policies in TypeScript, by the name of the agent that they are for. */
+  readonly plugins?: Readonly<Record<string, AgentPolicies>>;
   /** Waits of external agents other than the usual ones. */
   readonly harnessTimes?: StandaloneOptions['harnessTimes'];
+  /** Tools beside the built-in ones. */
+  readonly tools?: readonly Tool[];
 }
 
 /** All services of a test file in one process, on the run's servers, with a tenant and a database of its own. */
 export class TestSystem {
+  private models = 0;
+
   private constructor(
     readonly tenant: string,
     readonly natsUrl: string,
@@ -37,26 +46,43 @@ export class TestSystem {
     readonly bus: Bus,
     readonly workspace: string,
     readonly databaseUrl: string,
+    readonly provider: StrictProvider,
+    private readonly catalogue: Map<string, NonNullable<ReturnType<ReturnType<typeof catalogueOf>['get']>>>,
     private readonly standalone: Awaited<ReturnType<typeof startStandalone>>,
     private readonly stopServers: () => Promise<void>,
   ) {}
 
-  static async start({ targets, policies = [], hookPolicy = {}, harnessTimes }: SystemOptions): Promise<TestSystem> {
+  static async start({
+    targets = {},
+    policies = [],
+    plugins = {},
+    hookPolicy = {},
+    tools = [],
+    harnessTimes,
+  }: SystemOptions = {}): Promise<TestSystem> {
     const servers = await testServers();
+    const provider = await startStrictProvider();
     const workspace = await realpath(await mkdtemp(join(tmpdir(), 'jetloop-e2e-')));
+    const catalogue = new Map(catalogueOf({ targets }, 'test'));
+    const sets = Object.entries(plugins).map(([agent, seams]) => pluginSet(agent, seams));
     const standalone = await startStandalone({
       servers,
       workspaceRoots: [workspace],
-      catalogue: catalogueOf({ targets }, 'test'),
-      policySets: policies.map((text) => parsePolicySet(text, 'test')),
-      hookPolicy,
+      catalogue,
+      policySets: [...policies.map((text) => parsePolicySet(text, 'test')), ...sets.map(({ set }) => set)],
+      extraTools: tools,
+      hookPolicy: { ...hookPolicy, plugins: [...(hookPolicy.plugins ?? []), ...sets.map(({ plugin }) => plugin)] },
       logLevel: 'error',
       ...(harnessTimes ? { harnessTimes } : {}),
     });
     const { natsUrl, databaseUrl, tenant } = servers;
     const client = await JetloopClient.connect({ natsUrl, tenant, actor: 'test' });
     const bus = await Bus.connect({ url: natsUrl, name: 'test' });
-    return new TestSystem(tenant, natsUrl, client, bus, workspace, databaseUrl, standalone, () => servers.stop());
+    const stop = async () => {
+      await provider.stop();
+      await servers.stop();
+    };
+    return new TestSystem(tenant, natsUrl, client, bus, workspace, databaseUrl, provider, catalogue, standalone, stop);
   }
 
   async stop(): Promise<void> {
@@ -67,11 +93,73 @@ export class TestSystem {
     await rm(this.workspace, { recursive: true, force: true });
   }
 
-  /** Creates a session of an agent whose model is `target`. */
-  async create(target: string, spec: Partial<AgentSpecInput> = {}): Promise<TestSession> {
-    const agent = { name: target, model: { chain: [target] }, tools: [], ...spec };
+  /** A model of the strict provider that answers by a script: the name of its target. */
+  model(script: ModelScript, target: Partial<TargetInput> = {}): string {
+    const name = `model-${++this.models}`;
+    const made: TargetInput = {
+      provider: 'strict',
+      dialect: 'chat',
+      baseUrl: this.provider.url,
+      model: name,
+      retryCount: 0,
+      ...target,
+    };
+    this.provider.script(name, script);
+    for (const [key, value] of catalogueOf({ targets: { [name]: made } }, 'test')) this.catalogue.set(key, value);
+    return name;
+  }
+
+  /** Creates a session whose agent has a model of its own, or one that is named; the agent is `helper` without tools. */
+  async create(model: ModelScript | string, spec: Partial<AgentSpecInput> = {}): Promise<TestSession> {
+    const target = typeof model === 'string' ? model : this.model(model);
+    const agent = this.spec(target, spec);
     const { session } = await this.client.create({ agent: { spec: agent }, workspace: this.workspace });
-    return new TestSession(this, session);
+    return this.session(session, target);
+  }
+
+  /** A session that exists, with the requests of a target. */
+  session(id: string, target: string): TestSession {
+    return new TestSession(this.client, id, this.provider.requests(target));
+  }
+
+  /** Puts an agent into AGENTS, with a model of its own: the name of its target. */
+  async putAgent(name: string, script: ModelScript, spec: Partial<AgentSpecInput> = {}): Promise<string> {
+    const target = this.model(script);
+    const store = await AgentStore.open(this.bus);
+    await store.put(this.tenant, agentSpecSchema.parse(this.spec(target, { name, ...spec })));
+    store.close();
+    return target;
+  }
+
+  /** Makes an empty file in the workspace. */
+  touch(name: string): Promise<void> {
+    return writeFile(join(this.workspace, name), '');
+  }
+
+  /** Whether the workspace holds a file. */
+  async holds(name: string): Promise<boolean> {
+    return (await readdir(this.workspace)).includes(name);
+  }
+
+  /** Removes a policy set, and waits until the services have seen it. */
+  async removePolicies(name: string): Promise<void> {
+    await this.changePolicies((store) => store.remove(name));
+  }
+
+  /** Puts a policy set given as YAML, and waits until the services have seen it. */
+  async putPolicies(yaml: string): Promise<void> {
+    await this.changePolicies((store) => putPolicySet(store, yaml, 'test'));
+  }
+
+  private async changePolicies(change: (store: PolicyStore) => Promise<unknown>): Promise<void> {
+    const store = await PolicyStore.open(this.bus);
+    const seen = new Promise<void>((resolve) => {
+      store.onChange(resolve);
+    });
+    await change(store);
+    await seen;
+    store.close();
+    await sleep(PROPAGATION_MS);
   }
 
   /** Rows of an audit query over this tenant, once SQL holds all that the journal holds. */
@@ -79,67 +167,8 @@ export class TestSystem {
     await this.standalone.projected();
     return (await runAuditQuery(this.databaseUrl, query)).rows;
   }
-}
 
-/** One session of a test. */
-export class TestSession {
-  constructor(
-    private readonly system: TestSystem,
-    readonly id: string,
-  ) {}
-
-  /** Sends a prompt and waits for the end of its turn. */
-  async prompt(content: PromptContent, options: PromptOptions = {}): Promise<TurnEnd> {
-    const { messageId, sequence } = await this.system.client.prompt(this.id, content, options);
-    return this.endOf(messageId, sequence);
-  }
-
-  async endOf(messageId: string, from = 0): Promise<TurnEnd> {
-    const { reason } = await this.system.client.turnOf(this.id, messageId, {
-      from,
-      signal: AbortSignal.timeout(30_000),
-    });
-    return reason;
-  }
-
-  /** Resolves at the next piece of a model's answer. Call it before the prompt is sent. */
-  said(): Promise<void> {
-    return new Promise((resolve) => {
-      const stop = this.system.client.live(
-        this.id,
-        () => {
-          stop();
-          resolve();
-        },
-        'delta',
-      );
-    });
-  }
-
-  async events(): Promise<RecordedEvent[]> {
-    const events: RecordedEvent[] = [];
-    for await (const { event } of this.system.client.events(this.id, { follow: false })) {
-      if (isKnownEvent(event)) events.push(event);
-    }
-    return events;
-  }
-
-  async types(): Promise<string[]> {
-    return (await this.events()).map(({ type }) => type);
-  }
-
-  async data<T extends EventType>(type: T): Promise<EventData<T>[]> {
-    return (await this.events())
-      .filter((event): event is Extract<RecordedEvent, { type: T }> => event.type === type)
-      .map(({ data }) => data as EventData<T>);
-  }
-
-  /** Waits until the log holds an event of a type (the n-th, from 1). */
-  async until(type: EventType, n = 1): Promise<void> {
-    let seen = 0;
-    for await (const { event } of this.system.client.events(this.id, { signal: AbortSignal.timeout(30_000) })) {
-      if (event.type === type && ++seen === n) return;
-    }
-    throw new Error(`${type} did not come`);
+  private spec(target: string, spec: Partial<AgentSpecInput>): AgentSpecInput {
+    return { name: 'helper', model: { chain: [target] }, tools: [], ...spec };
   }
 }

@@ -1,6 +1,7 @@
 import { subjects, type ContentBlock } from '@jetloop/contracts';
 import type { WireCall } from '@jetloop/testing';
-import type { TestSession, TestSystem } from './test-system.js';
+import type { TestSession } from './test-session.js';
+import type { TestSystem } from './test-system.js';
 
 /** A call that runs long enough for somebody else to answer it first. */
 export function slowCall(id: string): WireCall {

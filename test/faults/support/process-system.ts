@@ -2,16 +2,25 @@ import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { JetloopClient } from '@jetloop/client';
-import type { AgentSpecInput } from '@jetloop/contracts';
+import { agentSpecSchema, type AgentSpecInput } from '@jetloop/contracts';
 import type { CatalogueInput } from '@jetloop/llm-router';
-import { applyTopology, Bus, PolicyStore } from '@jetloop/messaging';
-import { spawnService, testServers, type ServiceProcess } from '@jetloop/testing';
+import { AgentStore, applyTopology, Bus, PolicyStore } from '@jetloop/messaging';
+import {
+  spawnService,
+  startStrictProvider,
+  testServers,
+  type ModelScript,
+  type ServiceProcess,
+  type StrictProvider,
+} from '@jetloop/testing';
 
 /** Short, so that what a dead process held comes again soon. */
 const ACK_WAIT_MS = 1_000;
 
 export interface ProcessSystemOptions {
-  readonly targets: CatalogueInput['targets'];
+  readonly targets?: CatalogueInput['targets'];
+  /** Scripts of models at a strict provider, by the name of their target. */
+  readonly models?: Readonly<Record<string, ModelScript>>;
   /** Address of NATS; default: the run's, with an account of its own. */
   readonly natsUrl?: string;
   readonly replicas?: number;
@@ -28,18 +37,29 @@ export class ProcessSystem {
     readonly folder: string,
     readonly client: JetloopClient,
     readonly bus: Bus,
+    /** Where `models` are; it outlives every service. */
+    readonly provider: StrictProvider,
     private readonly stopServers: () => Promise<void>,
   ) {}
 
-  static async start({ targets, natsUrl, replicas = 1 }: ProcessSystemOptions): Promise<ProcessSystem> {
+  static async start(options: ProcessSystemOptions): Promise<ProcessSystem> {
+    const { models = {}, natsUrl, replicas = 1 } = options;
     const servers = await testServers();
+    const provider = await startStrictProvider();
+    const targets = { ...options.targets };
+    for (const [name, script] of Object.entries(models)) {
+      provider.script(name, script);
+      targets[name] = { provider: 'strict', dialect: 'chat', baseUrl: provider.url, model: name, retryCount: 0 };
+    }
     const url = natsUrl ?? servers.natsUrl;
     const folder = await realpath(await mkdtemp(join(tmpdir(), 'jetloop-faults-')));
     await writeFile(join(folder, 'models.yaml'), JSON.stringify({ targets }));
     const bus = await Bus.connect({ url, name: 'test' });
     await applyTopology(bus, { ackWaitMs: ACK_WAIT_MS, replicas });
     const client = await JetloopClient.connect({ natsUrl: url, tenant: servers.tenant, actor: 'test' });
-    return new ProcessSystem(servers.tenant, url, servers.databaseUrl, folder, client, bus, () => servers.stop());
+    return new ProcessSystem(servers.tenant, url, servers.databaseUrl, folder, client, bus, provider, () =>
+      servers.stop(),
+    );
   }
 
   async spawn(service: string, env: Readonly<Record<string, string>> = {}): Promise<ServiceProcess> {
@@ -54,6 +74,13 @@ export class ProcessSystem {
     });
     this.processes.add(process);
     return process;
+  }
+
+  /** Puts an agent into AGENTS whose model is `target`. */
+  async putAgent(target: string, more: Partial<AgentSpecInput> = {}): Promise<void> {
+    const store = await AgentStore.open(this.bus);
+    await store.put(this.tenant, agentSpecSchema.parse(this.agent(target, more).spec));
+    store.close();
   }
 
   /** The agent of every test here. */
@@ -71,6 +98,7 @@ export class ProcessSystem {
     await this.client.close();
     await Promise.all([...this.processes].map((process) => process.stop(5_000)));
     await this.bus.close();
+    await this.provider.stop();
     await this.stopServers();
     await rm(this.folder, { recursive: true, force: true });
   }

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { z } from 'zod';
-import { historyProblem } from '../strict-history.js';
+import { strictProblem } from '../strict/strict-problem.js';
 import { orderProblem } from './order-problem.js';
 import type { ModelScript, ScriptedAnswer, SeenRequest } from './scripted-answer.js';
 import { sendError, streamAnswer } from './stream-answer.js';
@@ -61,7 +61,7 @@ export async function startStrictProvider(): Promise<StrictProvider> {
       model,
       messages,
       tools: tools.map((tool) => tool.function.name),
-      problem: historyProblem(sent) ?? orderProblem(messages),
+      problem: strictProblem('chat', sent) ?? orderProblem(messages),
       aborted: new Promise((resolve) => {
         response.once('close', () => {
           if (!response.writableFinished) resolve();

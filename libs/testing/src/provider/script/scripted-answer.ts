@@ -31,11 +31,13 @@ export type ModelScript = readonly ScriptedAnswer[] | ((request: SeenRequest, n:
 export interface WireMessage {
   readonly role: string;
   readonly content: unknown;
-  readonly tool_calls?: readonly {
-    readonly id: string;
-    readonly function: { readonly name: string; readonly arguments: string };
-  }[];
-  readonly tool_call_id?: string;
+  readonly tool_calls?:
+    | readonly {
+        readonly id: string;
+        readonly function: { readonly name: string; readonly arguments: string };
+      }[]
+    | undefined;
+  readonly tool_call_id?: string | undefined;
 }
 
 /** A request as it was sent. */

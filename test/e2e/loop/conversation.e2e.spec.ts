@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { AgentPolicies } from '../support/agent-policies.js';
+import { spoken, text } from '../support/messages.js';
+import { TestSystem } from '../support/test-system.js';
+
+const long = 'word '.repeat(2_000).trim();
+
+const plugins: Record<string, AgentPolicies> = {
+  asking: { 'pre-tool': () => ({ decision: 'ask', question: 'really?' }) },
+  frugal: {
+    'pre-step': ({ estimatedTokens }) => (estimatedTokens > 1_500 ? { decision: 'compact' } : undefined),
+  },
+};
+
+describe('a conversation that is forked or compacted', () => {
+  let system: TestSystem;
+  beforeAll(async () => {
+    system = await TestSystem.start({ plugins });
+  });
+  afterAll(() => system.stop());
+
+  it('L36 fork at any event boundary: a valid conversation, a new session, the parent untouched', async () => {
+    const target = system.model((request, n) =>
+      n === 1
+        ? { text: 'I look', calls: [{ name: 'list_dir' }, { name: 'list_dir' }] }
+        : { text: `answer to ${spoken(request).length}` },
+    );
+    const parent = await system.create(target, { tools: ['list_dir'] });
+    await parent.prompt('look');
+    await parent.prompt('and again');
+    const before = JSON.stringify(await parent.events());
+    const { length } = await parent.events();
+    const forks = await Promise.all(
+      Array.from({ length }, async (_, sequence) => {
+        const { session } = await system.client.fork({ session: parent.id, sequence });
+        const fork = system.session(session, target);
+        return { fork, end: await fork.prompt(`fork at ${sequence}`) };
+      }),
+    );
+    for (const { fork, end } of forks) {
+      expect(end).toEqual({ kind: 'completed' });
+      const [created] = await fork.data('session.created');
+      expect(created).toMatchObject({ source: 'fork', parent: { session: parent.id } });
+      expect((await fork.data('turn.start')).map(({ turn }) => turn)).toEqual([1]);
+    }
+    expect(new Set(forks.map(({ fork }) => fork.id)).size).toBe(length);
+    expect(parent.requests.filter(({ problem }) => problem !== undefined)).toEqual([]);
+    expect(JSON.stringify(await parent.events())).toBe(before);
+  });
+
+  it('L36 a fork at an open approval: the dangling call is closed, and approvals are its own', async () => {
+    const target = system.model((request) =>
+      spoken(request).at(-1)?.startsWith('user') ? { calls: [{ name: 'list_dir' }] } : { text: 'looked' },
+    );
+    const parent = await system.create(target, { name: 'asking', tools: ['list_dir'] });
+    const end = await parent.begin('look');
+    const asked = await parent.until('approval.requested');
+    const { session } = await system.client.fork({ session: parent.id, sequence: asked.sequence });
+    const fork = system.session(session, target);
+    const forkEnd = await fork.begin('try it yourself');
+    await fork.until('approval.requested');
+    expect(spoken(fork.requests[1]).slice(-2)).toEqual([
+      expect.stringContaining('interrupted'),
+      'user: try it yourself',
+    ]);
+    await system.client.decideApproval(fork.id, '1-1-0', 'rejected', { note: 'not here' });
+    expect(await forkEnd()).toEqual({ kind: 'completed' });
+    expect(await parent.data('approval.decided')).toEqual([]);
+    await system.client.decideApproval(parent.id, '1-1-0', 'approved');
+    expect(await end()).toEqual({ kind: 'completed' });
+    expect(await fork.data('approval.decided')).toMatchObject([{ outcome: 'rejected', note: 'not here' }]);
+    expect(await parent.data('approval.decided')).toMatchObject([{ outcome: 'approved' }]);
+  });
+
+  it('L42 compaction frees what it says, pairs stay whole, and the request is valid', async () => {
+    const target = system.model((request) => {
+      const last = spoken(request).at(-1) ?? '';
+      if (last.includes('write the summary alone')) return { text: 'They greeted each other at length.' };
+      return last.includes('list') ? { calls: [{ name: 'list_dir' }] } : { text: 'done' };
+    });
+    const session = await system.create(target, { name: 'frugal', tools: ['list_dir'] });
+    expect(await session.prompt(long)).toEqual({ kind: 'completed' });
+    expect(await session.prompt('list the folder')).toEqual({ kind: 'completed' });
+    const [start] = await session.data('compaction.start');
+    const [summary] = await session.data('compaction.summary');
+    expect(summary).toMatchObject({ replaced: start?.range, summary: text('They greeted each other at length.') });
+    expect(await session.data('compaction.end')).toMatchObject([{ usage: { input: 10, output: 5 } }]);
+    expect((await session.data('compaction.end'))[0]?.error).toBeUndefined();
+    expect(session.requests.map(({ problem }) => problem)).toEqual(session.requests.map(() => undefined));
+    const asking = session.requests.find((request) => spoken(request).at(-1)?.includes('write the summary alone'));
+    expect(asking?.tools).toEqual([]);
+    const last = session.requests.at(-1);
+    expect(JSON.stringify(last?.messages)).not.toContain('word word');
+    expect(spoken(last)).toEqual([
+      'user: <context source="system:summary">They greeted each other at length.</context>',
+      'user: list the folder',
+      'assistant: list_dir({})',
+      expect.stringMatching(/^tool /),
+    ]);
+  });
+
+  it.each([
+    ['the model fails', { error: { status: 500, message: 'no summary today' } }],
+    ['the summary is empty', { text: ' ' }],
+    ['the summary is cut', { text: 'They gree', finish: 'length' as const }],
+  ])('L42 a compaction that fails changes nothing: %s', async (_what, answer) => {
+    const target = system.model((request) =>
+      spoken(request).at(-1)?.includes('write the summary alone') ? answer : { text: 'done' },
+    );
+    const session = await system.create(target, { name: 'frugal' });
+    await session.prompt(long);
+    expect(await session.prompt('go on')).toEqual({ kind: 'completed' });
+    const ends = await session.data('compaction.end');
+    expect(ends.map(({ error }) => error !== undefined)).toEqual(ends.map(() => true));
+    expect(ends.length).toBeGreaterThan(0);
+    expect(await session.data('compaction.summary')).toEqual([]);
+    expect(spoken(session.requests.at(-1))).toEqual([`user: ${long}`, 'assistant: done', 'user: go on']);
+  });
+
+  it('L42 a context that overflows is compacted once, then asked again', async () => {
+    let overflows = 0;
+    const target = system.model((request) => {
+      const said = spoken(request);
+      if (said.at(-1)?.includes('write the summary alone')) return { text: 'A long greeting.' };
+      if (said.length > 2 && said.some((line) => line.includes('word word'))) {
+        overflows++;
+        return { error: { status: 400, message: 'maximum context length exceeded', code: 'context_length_exceeded' } };
+      }
+      return { text: 'done' };
+    });
+    const session = await system.create(target);
+    await session.prompt(long);
+    expect(await session.prompt('go on')).toEqual({ kind: 'completed' });
+    expect(overflows).toBe(1);
+    expect(await session.data('compaction.summary')).toHaveLength(1);
+    expect(spoken(session.requests.at(-1)).at(-1)).toBe('user: go on');
+  });
+});

@@ -1,0 +1,17 @@
+import type { TextBlock } from '@jetloop/contracts';
+import type { SeenRequest } from '@jetloop/testing';
+
+/** A content that is one text. */
+export function text(said: string): TextBlock[] {
+  return [{ type: 'text', text: said }];
+}
+
+/** A request in words, who said it and what: of the user a line each, of the others a message each. */
+export function spoken(request: SeenRequest | undefined): string[] {
+  return (request?.messages ?? []).flatMap(({ role, content, tool_calls: calls = [], tool_call_id: id }) => {
+    const said = typeof content === 'string' ? content : content === null ? '' : JSON.stringify(content);
+    if (role === 'user') return said.split('\n').map((line) => `user: ${line}`);
+    const called = calls.map((call) => `${call.function.name}(${call.function.arguments})`).join(' ');
+    return [[`${role}${id === undefined ? '' : ` ${id}`}:`, said, called].filter((part) => part !== '').join(' ')];
+  });
+}
