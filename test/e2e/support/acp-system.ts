@@ -1,7 +1,8 @@
 import { agentSpecSchema, type AgentSpecInput } from '@jetloop/contracts';
 import { AgentStore, type Bus } from '@jetloop/messaging';
 import { AcpEditor, type EditorOptions } from './acp-editor.js';
-import { TestSession, TestSystem, type SystemOptions } from './test-system.js';
+import type { TestSession } from './test-session.js';
+import { TestSystem, type SystemOptions } from './test-system.js';
 
 export interface AcpSystemOptions extends SystemOptions {
   /** Agents by their names; each without tools unless it says otherwise. */
@@ -70,11 +71,11 @@ export class AcpSystem {
   /** A new session in an editor. */
   async beginIn(editor: AcpEditor): Promise<{ editor: AcpEditor; id: string; session: TestSession }> {
     const id = await editor.newSession(this.workspace);
-    return { editor, id, session: new TestSession(this.system, id) };
+    return { editor, id, session: this.system.session(id) };
   }
 
   session(id: string): TestSession {
-    return new TestSession(this.system, id);
+    return this.system.session(id);
   }
 
   /** Ends the editors that a test opened for itself. */

@@ -117,8 +117,8 @@ export class TestSystem {
     return this.session(session, target);
   }
 
-  /** A session that exists, with the requests of a target. */
-  session(id: string, target: string): TestSession {
+  /** A session that exists, with the requests of a target of the strict provider. */
+  session(id: string, target = ''): TestSession {
     return new TestSession(this.client, id, this.provider.requests(target));
   }
 
