@@ -1,5 +1,6 @@
 import { loadavg } from 'node:os';
 import { startClient, type ClientProcess } from './client-process.ts';
+import { DecisionTimes } from './decision-times.ts';
 import { LagSampler, type Lag } from './lag-sampler.ts';
 import { MemorySampler } from './memory-sampler.ts';
 import type { BenchOptions, Sync } from './options.ts';
@@ -23,6 +24,8 @@ export interface Measurement {
   readonly turnMs: { readonly p50: number; readonly p99: number };
   /** CPU (milliseconds a step) and memory (MiB at the peak) of each process. */
   readonly processes: Readonly<Record<string, { readonly cpuMsAStep: number; readonly peakMb: number }>>;
+  /** From a question in COMMANDS to its answer there; only with policies. */
+  readonly decisionMs?: { readonly p50: number; readonly p99: number; readonly decisions: number };
   readonly stored: Stored;
   readonly projection: Lag & { readonly caughtUpMs: number; readonly unfoldedMs: number };
   /** The machine: its load average before the run, and the cores that others used during it. */
@@ -95,7 +98,7 @@ async function measureLoad(
   ]);
   await Promise.all([...pids.values()].map(resetPeak));
   const before = await takeSnapshot(system, projection, pids);
-  const { report, memory, lag, window } = await sampled(system, projection, client);
+  const { report, memory, lag, window, decisionMs } = await sampled(system, projection, client);
   const after = await takeSnapshot(system, projection, pids);
   const caughtUpMs = await projection.caughtUp();
   const unfoldedMs = await projection.unfolded();
@@ -117,6 +120,7 @@ async function measureLoad(
     processes: Object.fromEntries(
       cpu.map(([name, seconds]) => [name, { cpuMsAStep: (seconds * 1_000) / steps, peakMb: peaks.get(name) ?? NaN }]),
     ),
+    ...(decisionMs && { decisionMs }),
     stored: storedAStep(before, settled, steps),
     projection: { ...lag, caughtUpMs, unfoldedMs },
     otherCores: Math.max(0, after.machineCpu - before.machineCpu - ours) / report.seconds,
@@ -129,13 +133,15 @@ async function measureLoad(
 async function sampled(system: BenchSystem, projection: Projection, client: ClientProcess) {
   const memory = new MemorySampler(system.postgresPid);
   const lag = new LagSampler(projection.head, projection.position);
+  const decisions = new DecisionTimes(system.bus);
   try {
     const start = monotonicMicroseconds();
     const report = await client.go();
     const window = { start, end: monotonicMicroseconds() };
-    return { report, window, memory: memory.stop(), lag: await lag.stop() };
+    return { report, window, memory: memory.stop(), lag: await lag.stop(), decisionMs: decisions.stop() };
   } catch (error) {
     memory.stop();
+    decisions.stop();
     await lag.stop();
     throw error;
   }

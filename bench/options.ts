@@ -17,7 +17,7 @@ export interface BenchOptions {
   readonly sessions: readonly number[];
   readonly runs: number;
   readonly syncs: readonly Sync[];
-  /** One in-process policy on prompt-submit and pre-tool. */
+  /** One in-process policy on every seam. */
   readonly policies: boolean;
   /** Threads of nats-server that run Go code at once; undefined: half of the cores, as wherever the server is embedded. */
   readonly natsThreads: number | undefined;
@@ -32,7 +32,7 @@ export const USAGE = `npm run bench -- [options]
   --sync default|always|both
                         sync_interval of nats-server; default: both
   --quick               one run at 1 and 64 sessions, default sync
-  --policies            one in-process policy on prompt-submit and pre-tool
+  --policies            one in-process policy on every seam; adds the time of a decision
   --nats-threads N      GOMAXPROCS of nats-server; default: half of the cores
   --profile SERVICE     a CPU profile of a service in the measured time (${serviceNames.join(', ')})
   --json                all figures of all runs as JSON on standard output`;

@@ -73,6 +73,7 @@ async function start(
     JETLOOP_ALLOW_INLINE_AGENTS: 'true',
     JETLOOP_MODELS: models,
     JETLOOP_GRACE_MS: '2000',
+    ...(options.policies ? { JETLOOP_POLICY_MODULES: join(import.meta.dirname, 'policy.ts') } : {}),
   };
   for (const service of serviceNames) {
     const nodeOptions =

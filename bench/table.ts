@@ -4,7 +4,8 @@ import { median } from './statistics.ts';
 
 /** Rows of runs of one kind, with medians. */
 export function tables(rows: readonly (readonly Measurement[])[]): string {
-  return [speed(rows), processes(rows), stored(rows)].join('\n\n');
+  const hasDecisions = rows.flat().some(({ decisionMs }) => decisionMs);
+  return [speed(rows), ...(hasDecisions ? [decisions(rows)] : []), processes(rows), stored(rows)].join('\n\n');
 }
 
 function speed(rows: readonly (readonly Measurement[])[]): string {
@@ -36,6 +37,17 @@ function speed(rows: readonly (readonly Measurement[])[]): string {
         `${of((run) => run.noise.loadBefore)} / ${of((run) => run.noise.otherCores, 2)}`,
       ];
     }),
+  );
+}
+
+function decisions(rows: readonly (readonly Measurement[])[]): string {
+  return table(
+    ['a decision of the policy service', ...rows.map(labelOf)],
+    [
+      ['p50 ms', ...rows.map((runs) => middleOf(runs)((run) => run.decisionMs?.p50 ?? NaN, 2))],
+      ['p99 ms', ...rows.map((runs) => middleOf(runs)((run) => run.decisionMs?.p99 ?? NaN, 2))],
+      ['decisions', ...rows.map((runs) => middleOf(runs)((run) => run.decisionMs?.decisions ?? NaN, 0))],
+    ],
   );
 }
 

@@ -1,4 +1,4 @@
-import type { AgentSpecInput } from '@jetloop/contracts';
+import { seams, type AgentSpecInput } from '@jetloop/contracts';
 
 /** Steps of a turn: each one model call and one tool call. The answer that ends the turn comes on top. */
 export const STEPS = 10;
@@ -34,21 +34,8 @@ export const agent: AgentSpecInput = {
   tools: ['read_file'],
 };
 
-/** Policies in hook-policy's own process: one that looks at every prompt, one at every call; both let all of this pass. */
+/** One policy in hook-policy's own process, on every seam; it lets all of this pass. */
 export const policySet = {
   name: 'bench',
-  policies: [
-    {
-      name: 'no-drop-database',
-      seam: 'prompt-submit',
-      when: { prompt: { contains: 'DROP DATABASE' } },
-      decide: { block: 'Not here.' },
-    },
-    {
-      name: 'notes-only',
-      seam: 'pre-tool',
-      when: { tool: 'read_file', argument: { path: 'path', 'under-path': 'secrets' } },
-      decide: { deny: 'Not here.' },
-    },
-  ],
+  policies: [{ name: 'bench', seams: [...seams], plugin: 'bench' }],
 };
