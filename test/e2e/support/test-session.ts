@@ -10,7 +10,7 @@ import type { JetloopClient, PromptContent, PromptOptions } from '@jetloop/clien
 import type { SeenRequest } from '@jetloop/testing';
 
 /** Milliseconds after which what a test waits for will not come. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 30_000;
 
 /** One session of a test. */
 export class TestSession {

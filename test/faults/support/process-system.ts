@@ -49,7 +49,7 @@ export class ProcessSystem {
     const targets = { ...options.targets };
     for (const [name, script] of Object.entries(models)) {
       provider.script(name, script);
-      targets[name] = { provider: 'strict', dialect: 'chat', baseUrl: provider.url, model: name, retryCount: 0 };
+      targets[name] = { provider: 'strict', dialect: 'chat', baseUrl: provider.url, model: name };
     }
     const url = natsUrl ?? servers.natsUrl;
     const folder = await realpath(await mkdtemp(join(tmpdir(), 'jetloop-faults-')));
