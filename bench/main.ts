@@ -1,5 +1,6 @@
 // npm run bench: the workload and the figures of docs/benchmarks.md.
 import { cpus, release } from 'node:os';
+import { benchAcpAgent } from './acp-agent.ts';
 import { longSession } from './long-session.ts';
 import { measure, type Measurement } from './measure.ts';
 import { OptionsError, readOptions, USAGE, type BenchOptions } from './options.ts';
@@ -10,6 +11,11 @@ const NOT_DONE = 1;
 const MISUSE = 2;
 
 if (process.argv[2] === 'router') process.exit(await benchRouter(process.argv.slice(3)));
+
+if (process.argv[2] === 'acp-agent' || process.argv[2] === 'acp') {
+  process.stdout.write(`${await benchAcpAgent()}\n`);
+  process.exit(0);
+}
 
 if (process.argv[2] === 'long-session') {
   process.stdout.write(`${await longSession()}\n`);

@@ -261,7 +261,7 @@ describe('A49 a slow editor', () => {
     const before = await editor.bytes('rchar');
     editor.child.stdout.pause();
     const request = editor.request('session/load', at('slow'));
-    await editor.settled(8_000_000);
+    await editor.settled(16_000_000);
     // Of 30 MB: 8 MiB that wait for the reader, and the page of the log at hand.
     const read = (await editor.bytes('rchar')) - before;
     expect(read).toBeLessThan(20_000_000);
@@ -274,12 +274,12 @@ describe('A49 a slow editor', () => {
   });
 
   it('A49 gets no live deltas while it does not read, and the whole text from the log', async () => {
-    await recordedSession('slow-live', 200, 60_000);
+    await recordedSession('slow-live', 300, 60_000);
     const editor = await acp.open('obeys');
     const id = await editor.newSession(acp.workspace);
     editor.child.stdout.pause();
     const load = editor.request('session/load', at('slow-live'));
-    await editor.settled(8_000_000);
+    await editor.settled(16_000_000);
     const prompt = editor.prompt(id, 'slowly');
     await acp.session(id).until('turn.end');
     editor.child.stdout.resume();
