@@ -272,20 +272,4 @@ describe('A49 a slow editor', () => {
       Array.from({ length: results }, (_, n) => `1.1.${n}`),
     );
   });
-
-  it('A49 gets no live deltas while it does not read, and the whole text from the log', async () => {
-    await recordedSession('slow-live', 300, 60_000);
-    const editor = await acp.open('obeys');
-    const id = await editor.newSession(acp.workspace);
-    editor.child.stdout.pause();
-    const load = editor.request('session/load', at('slow-live'));
-    await editor.settled(16_000_000);
-    const prompt = editor.prompt(id, 'slowly');
-    await acp.session(id).until('turn.end');
-    editor.child.stdout.resume();
-    await Promise.all([editor.response(load), editor.response(prompt)]);
-    const chunks = editor.updates(id).filter(({ sessionUpdate }) => sessionUpdate === 'agent_message_chunk');
-    expect(textIn(chunks)).toBe(longText);
-    expect(chunks).toHaveLength(1);
-  });
 });

@@ -148,7 +148,7 @@ describe('the order of a turn, and its limits', () => {
     }
   });
 
-  it('L34 an unknown price makes a cost budget refuse; a failed call counts with what it used', async () => {
+  it('L34 an unknown price makes a cost budget refuse', async () => {
     const session = await system.create(answers, { budgets: { cost: 1 } });
     expect(await session.prompt('one')).toEqual({ kind: 'completed' });
     expect(await session.prompt('two')).toMatchObject({ kind: 'error', code: 'price_unknown' });
