@@ -14,7 +14,8 @@ export { PublishRefusedError, PublishUnknownError, RetryableError, TerminalError
 export { checkFaults, faultPoint } from './fault/fault-point.js';
 export { FaultError } from './fault/parse-faults.js';
 export { EventsStream, LostRaceError } from './journal/events-stream.js';
-export type { EventsEnd, JournalPosition, PublicEvent } from './journal/events-stream.js';
+export type { EventsEnd, JournalPosition } from './journal/events-end.js';
+export type { PublicEvent } from './journal/events-stream.js';
 export { DamagedSessionError, decodeCommit, Journal } from './journal/journal.js';
 export type { StoredCommit } from './journal/journal.js';
 export type { JournalEntry } from './journal/journal-entry.js';

@@ -1,5 +1,5 @@
 import type { PlannedResponse } from '@jetloop/testing';
-import type { Said } from './fake-models.js';
+import type { Said } from './said.js';
 
 /** An answer as Gemini writes it: a stream of one frame, or a whole body. */
 export function googleAnswer(said: Said, isStreamed: boolean): PlannedResponse {

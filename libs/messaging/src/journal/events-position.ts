@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ApiError, type Bus } from '../connection/bus.js';
 import { PublishRefusedError } from '../errors.js';
-import type { EventsEnd } from './events-stream.js';
+import type { EventsEnd } from './events-end.js';
 
 const SUBJECT = '$KV.POSITIONS.events';
 const NO_MESSAGE = 10037;

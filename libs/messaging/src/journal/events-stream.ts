@@ -1,24 +1,13 @@
 import { ApiError, type Bus } from '../connection/bus.js';
 import type { PubAck } from '../connection/publisher.js';
 import { PublishRefusedError } from '../errors.js';
+import type { EventsEnd, JournalPosition } from './events-end.js';
 import { EventsPosition } from './events-position.js';
-
-/** Where a public event comes from: its commit's stream sequence, and its index in the commit. */
-export interface JournalPosition {
-  readonly streamSequence: number;
-  readonly index: number;
-}
 
 /** A message of EVENTS to be. */
 export interface PublicEvent {
   readonly subject: string;
   readonly body: Uint8Array;
-  readonly journal: JournalPosition;
-}
-
-/** The last message of EVENTS: its sequence there, and what of the journal it unfolds. */
-export interface EventsEnd {
-  readonly sequence: number;
   readonly journal: JournalPosition;
 }
 
