@@ -56,14 +56,15 @@ scale=()
 for service in "${services[@]}"; do scale+=(--scale "$service=2"); done
 compose up --detach --no-build "${scale[@]}" >"$log" 2>&1
 healthy=0
+expected=$((2 * ${#services[@]}))
 for _ in $(seq 90); do
   healthy="$(docker ps --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" --filter health=healthy \
     --format '{{.Label "com.docker.compose.service"}}' | grep -cv '^postgres$' || true)"
-  [ "$healthy" -lt 10 ] || break
+  [ "$healthy" -lt "$expected" ] || break
   sleep 2
 done
-say "$healthy of 10 service containers are healthy"
-[ "$healthy" = 10 ]
+say "$healthy of $expected service containers are healthy"
+[ "$healthy" = "$expected" ]
 
 jetloop() { "$root/node_modules/.bin/node" services/cli/bin/jetloop.js "$@"; }
 for ((i = 1; i <= prompts; i++)); do
