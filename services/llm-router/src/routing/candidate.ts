@@ -38,9 +38,7 @@ export interface CandidatesInput {
 }
 
 /** The order with what is known before this delivery's first call: gates, and the tries that a deferred job had made. */
-export function candidatesOf({ order, primary, catalogue, facts, earlier: all }: CandidatesInput): Candidate[] {
-  // Behind an overflow the conversation was compacted: what was tried before it was another request.
-  const earlier = all.slice(all.findLastIndex(({ error }) => error?.code === 'context_overflow') + 1);
+export function candidatesOf({ order, primary, catalogue, facts, earlier }: CandidatesInput): Candidate[] {
   return order.map((name, position): Candidate => {
     const target = catalogue.get(name);
     const refusal = target ? gate(target, facts) : unknownTarget(name);
