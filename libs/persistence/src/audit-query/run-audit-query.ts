@@ -55,8 +55,7 @@ export async function runAuditQuery(
     throw describe(error, query);
   } finally {
     clearTimeout(timer);
-    // The transaction ends with its connection. One that is stuck is not waited for.
-    void client.end().catch(() => undefined);
+    void client.end().catch(() => undefined); // the transaction ends with its connection; a stuck one is not waited for
   }
 }
 

@@ -41,8 +41,7 @@ export async function startProcess(command: ServerCommand): Promise<ServerProces
     ...command.user,
   });
   const exited = once(child, 'exit');
-  // Without a listener a failed spawn would be an unhandled rejection; `once(child, 'spawn')` below reports it.
-  exited.catch(() => undefined);
+  exited.catch(() => undefined); // without a listener a failed spawn is an unhandled rejection; `spawn` below reports it
   try {
     await once(child, 'spawn');
   } catch (cause) {

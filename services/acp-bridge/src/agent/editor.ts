@@ -20,8 +20,8 @@ export function editorOf(context: AgentContext, closed: AbortSignal): Editor {
   return {
     closed,
     update: (sessionId, update) => {
-      // Only a closed connection refuses a write; its end is handled where it is waited for.
-      context.notify(methods.client.session.update, { sessionId, update }).catch(() => undefined);
+      const sent = context.notify(methods.client.session.update, { sessionId, update });
+      sent.catch(() => undefined); // only a closed connection refuses a write, and its end is handled where it is waited for
     },
     ask: (request, cancellationSignal) =>
       context.request(methods.client.session.requestPermission, request, {

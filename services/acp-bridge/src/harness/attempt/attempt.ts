@@ -76,8 +76,7 @@ export class Attempt implements AgentListener {
     const { command, log } = options;
     this.record = new AttemptRecord(command, log.next, options.outbox, options.live);
     this.seen = log.next;
-    // It may be ended from outside before anybody waits for that.
-    this.interrupt.promise.catch(() => undefined);
+    this.interrupt.promise.catch(() => undefined); // it may be ended from outside before anybody waits for that
     this.permissions = new Permissions({
       policy: log.agent.harness?.permissionPolicy ?? 'deny',
       where: command,
