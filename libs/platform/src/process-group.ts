@@ -25,7 +25,7 @@ export async function untilGroupGone(group: number, withinMs: number): Promise<b
 }
 
 /** Whether anyone in the group runs. A zombie does not: it is dead, and only waits for a parent to notice. */
-async function isGroupAlive(group: number): Promise<boolean> {
+export async function isGroupAlive(group: number): Promise<boolean> {
   if (!signalGroup(group, 0)) return false;
   if (process.platform !== 'linux') return true;
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));

@@ -9,7 +9,7 @@ import { temporaryWorkspace, textOf, type TestWorkspace } from '../tool/context.
 import { OUTPUT_LIMIT } from '../tool/cut-output.js';
 import { WHOLE_LIMIT } from '../tool/output-collector.js';
 import { bashTool } from './bash.tool.js';
-import { isGroupAlive } from './process-group.js';
+import { isGroupAlive } from '@jetloop/platform';
 
 let box: TestWorkspace;
 beforeAll(async () => {

@@ -4,8 +4,9 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isStopping } from '../tool/stop.js';
 import { readThrown } from '../tool/thrown.js';
+import { isGroupAlive } from '@jetloop/platform';
 import { ToolError } from '../tool/tool-error.js';
-import { endProcessGroup, holdProcessGroup, isGroupAlive } from './process-group.js';
+import { endProcessGroup, holdProcessGroup } from './process-group.js';
 
 /** After the first process has ended, those behind it may still be writing: the wait for a pause in the output. */
 const QUIET_MS = 250;
