@@ -11,7 +11,7 @@ export { digestOf } from './digest.js';
 export { applyCommit, evolve } from './evolve/evolve.js';
 export { BrokenLogError } from './evolve/broken-log.error.js';
 export type { EventContext } from './evolve/event-context.js';
-export { estimatedTokens } from './evolve/conversation-size.js';
+export { charactersOf, estimatedTokens } from './evolve/conversation-size.js';
 export { failureReply } from './answers/failure-reply.js';
 export { groupsOf, MAX_PARALLEL_CALLS } from './tools/groups.js';
 export { nextEvents } from './next/next-events.js';

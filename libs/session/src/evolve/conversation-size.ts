@@ -18,7 +18,7 @@ export function grown(size: ConversationSize, event: RecordedEvent): Conversatio
       const history = event.data.history ?? [];
       return plus(
         size,
-        history.reduce((total, { content }) => total + charactersOf(content), 0),
+        history.reduce((total, { content }) => total + charactersOf(content, OPAQUE_CHARACTERS), 0),
       );
     }
     case 'user.message':
@@ -26,7 +26,7 @@ export function grown(size: ConversationSize, event: RecordedEvent): Conversatio
     case 'steering.message':
     case 'assistant.message':
     case 'tool.result':
-      return plus(size, charactersOf(event.data.content));
+      return plus(size, charactersOf(event.data.content, OPAQUE_CHARACTERS));
     case 'step.end':
     case 'turn.end': {
       const before = size.cuts.filter(({ characters }) => characters < size.characters);
@@ -35,7 +35,7 @@ export function grown(size: ConversationSize, event: RecordedEvent): Conversatio
     case 'compaction.summary': {
       const { to } = event.data.replaced;
       const cut = size.cuts.findLast(({ sequence }) => sequence <= to)?.characters ?? 0;
-      const change = charactersOf(event.data.summary) - cut;
+      const change = charactersOf(event.data.summary, OPAQUE_CHARACTERS) - cut;
       const cuts = size.cuts.filter(({ sequence }) => sequence > to);
       return {
         characters: size.characters + change,
@@ -51,11 +51,12 @@ function plus(size: ConversationSize, characters: number): ConversationSize {
   return { ...size, characters: size.characters + characters };
 }
 
-function charactersOf(content: readonly ContentBlock[]): number {
-  return content.reduce((total, block) => total + blockCharacters(block), 0);
+/** Characters of a content; `opaque` stands for each block whose length its text does not tell. */
+export function charactersOf(content: readonly ContentBlock[], opaque: number): number {
+  return content.reduce((total, block) => total + blockCharacters(block, opaque), 0);
 }
 
-function blockCharacters(block: ContentBlock): number {
+function blockCharacters(block: ContentBlock, opaque: number): number {
   switch (block.type) {
     case 'text':
     case 'reasoning':
@@ -63,11 +64,11 @@ function blockCharacters(block: ContentBlock): number {
     case 'tool-call':
       return block.name.length + block.arguments.length;
     case 'resource':
-      return block.text?.length ?? OPAQUE_CHARACTERS;
+      return block.text?.length ?? opaque;
     case 'json':
       return JSON.stringify(block.value).length;
     case 'image':
     case 'blob':
-      return OPAQUE_CHARACTERS;
+      return opaque;
   }
 }
