@@ -1,10 +1,9 @@
-import { isControlTool, type SessionEvent } from '@jetloop/contracts';
+import type { SessionEvent } from '@jetloop/contracts';
 import { reserve } from '../children/child.js';
 import { digestOf } from '../digest.js';
 import { isCutShort } from '../evolve/apply-turn.js';
 import { approvalRequested, isQuestion, mayRun } from '../tools/approval.js';
 import { toolCall, toolResult } from '../tools/call-events.js';
-import { controlProblem } from '../tools/control-result.js';
 import { currentGroup, isRunnable } from '../tools/groups.js';
 import { presetResult } from '../tools/preset-result.js';
 import type { CallState, SessionState, StepState, TurnState } from '../state.js';
@@ -47,8 +46,7 @@ function settle(turn: TurnState, step: StepState, call: CallState, context: Deci
   const preset = presetResult(step, call);
   if (preset) return context.seams.has('post-tool') ? [] : [toolResult(turn, step.step, call, preset)];
   const { decided, approval } = call;
-  if (call.name !== 'ask_user' || !isControlTool(call.name) || isQuestion(approval) || !mayRun(call)) return [];
-  if (controlProblem(call.name, decided?.effective ?? null)) return [];
+  if (call.name !== 'ask_user' || isQuestion(approval) || !mayRun(call)) return [];
   const { question } = decided?.effective ?? {};
   return [
     approvalRequested(turn, step.step, call, {

@@ -25,7 +25,7 @@ export function controlResult(name: ControlTool, call: CallState): SettledResult
 }
 
 /** Why the arguments do not fit; undefined when they do. */
-export function controlProblem(name: ControlTool, effective: Record<string, Json> | null): string | undefined {
+function controlProblem(name: ControlTool, effective: Record<string, Json> | null): string | undefined {
   const parsed = controlTools[name].input.safeParse(effective ?? {});
   if (parsed.success) return undefined;
   return parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'arguments'}: ${message}`).join('; ');

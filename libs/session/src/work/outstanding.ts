@@ -1,4 +1,5 @@
 import { openChildren, type Child } from '../children/child.js';
+import { endChild } from '../children/end-child.js';
 import { childReport } from '../children/child-report.js';
 import { openCalls, workStep } from '../evolve/in-turn.js';
 import type { SessionState, TurnState } from '../state.js';
@@ -18,7 +19,7 @@ export function outstanding(state: SessionState, now: string): Work[] {
   return [
     ...(turn?.cancelling ? cancelled(state, turn, turn.cancelling.at) : running(state, now)),
     ...(turn && !turn.cancelling ? waiting(state, turn) : []),
-    ...state.givenUp.map((child) => cancelOf(state, child)),
+    ...state.givenUp.map(({ session }) => endChild(session, actorOf(state))),
     ...(report ? [{ kind: 'report' as const, ...report }] : []),
   ];
 }
@@ -41,7 +42,7 @@ function cancelled(state: SessionState, turn: TurnState, at: string): Work[] {
     ...start,
     { kind: 'abort', turn: turn.turn },
     { kind: 'timer', name: timers.cancel(turn.turn), dueAt: cancelDueAt(turn, at, CANCEL_GRACE_MS) },
-    ...openChildren(state).map((child) => cancelOf(state, child)),
+    ...openChildren(state).map(({ session }) => endChild(session, actorOf(state))),
   ];
 }
 
@@ -73,7 +74,7 @@ function started(state: SessionState, turn: TurnState, child: Child): Work[] {
       command: {
         kind: 'create',
         commandId: `spawn-${session}`.slice(0, 64),
-        actor: `agent ${state.agent.name}`,
+        actor: actorOf(state),
         agent: { name: agent },
         workspace: state.workspace,
         parent: { session: state.session, callId: call.callId },
@@ -88,15 +89,7 @@ function started(state: SessionState, turn: TurnState, child: Child): Work[] {
   ];
 }
 
-function cancelOf(state: SessionState, { session }: Pick<Child, 'session'>): Work {
-  return {
-    kind: 'child',
-    session,
-    command: {
-      kind: 'cancel',
-      commandId: `end-${session}`.slice(0, 64),
-      actor: `agent ${state.agent.name}`,
-      reason: 'the session that started this one ended its turn',
-    },
-  };
+/** Who a session is towards its children. */
+function actorOf({ agent }: SessionState): string {
+  return `agent ${agent.name}`;
 }

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { CallerCommand, Outcome, OutcomeCode, Reply } from '@jetloop/contracts';
+import { MAX_BLOCK_BYTES } from '@jetloop/messaging';
 import type { ResolvedCreate, SessionCommand } from '@jetloop/session';
 import { AgentResolver, ResolveError } from '../agent/agent.resolver.js';
 import { ParentReader } from '../session/parent.reader.js';
@@ -49,7 +50,9 @@ export class CommandResolver {
         return { kind: 'command', actor: 'timer', command: { from: 'timer', commandId, timer: inbox.timer } };
       }
       case 'worker': {
-        const reply = await this.contents.ofReply(inbox.tenant, inbox.session, inbox.reply);
+        const reply = isLarge(inbox)
+          ? await this.contents.ofReply(inbox.tenant, inbox.session, inbox.reply)
+          : inbox.reply;
         return {
           kind: 'command',
           actor: reply.kind,
@@ -57,14 +60,15 @@ export class CommandResolver {
         };
       }
       case 'caller':
-        return await this.resolveCaller(inbox.tenant, inbox.session, inbox.command);
+        return await this.resolveCaller(inbox, inbox.command);
     }
   }
 
-  private async resolveCaller(tenant: string, session: string, sent: CallerCommand): Promise<Resolution> {
+  private async resolveCaller(inbox: ParsedInbox, sent: CallerCommand): Promise<Resolution> {
+    const { tenant, session } = inbox;
     const { actor, commandId } = sent;
     const content = sent.kind === 'create' ? sent.prompt?.content : 'content' in sent ? sent.content : undefined;
-    const size = content ? Buffer.byteLength(JSON.stringify(content)) : 0;
+    const size = content && isLarge(inbox) ? Buffer.byteLength(JSON.stringify(content)) : 0;
     if (size > MAX_CONTENT_BYTES) {
       return refused(
         commandId,
@@ -72,7 +76,7 @@ export class CommandResolver {
         `The content is ${size} bytes: expected at most ${MAX_CONTENT_BYTES}. Put long material into a file of the workspace.`,
       );
     }
-    const command = await this.contents.ofCaller(tenant, session, sent);
+    const command = isLarge(inbox) ? await this.contents.ofCaller(tenant, session, sent) : sent;
     if (command.kind !== 'create' && command.kind !== 'fork')
       return { kind: 'command', actor, command: { from: 'caller', command } };
     try {
@@ -96,6 +100,11 @@ export class CommandResolver {
     const resolved = { ...command, agent, workspace };
     return command.parent ? await this.parents.child(tenant, session, resolved, command.parent) : resolved;
   }
+}
+
+/** Whether it can hold anything that has to be kept outside the log: most messages need no look. */
+function isLarge({ bytes }: ParsedInbox): boolean {
+  return bytes > MAX_BLOCK_BYTES;
 }
 
 /** The id of a reply: the one of its message. A harness answers more than once. */

@@ -9,13 +9,21 @@ import {
 import { TerminalError, type InboxMessage } from '@jetloop/messaging';
 import { z } from 'zod';
 
+interface InboxAddress {
+  readonly tenant: string;
+  readonly session: string;
+  /** Length of the body as it came: no content in it is longer. */
+  readonly bytes: number;
+}
+
 /** A message of the session inbox, read. */
-export type ParsedInbox = { readonly tenant: string; readonly session: string } & (
-  | { readonly from: 'caller'; readonly command: CallerCommand }
-  | { readonly from: 'caller-invalid'; readonly commandId: string; readonly problem: string }
-  | { readonly from: 'worker'; readonly reply: Reply }
-  | { readonly from: 'timer'; readonly timer: Timer }
-);
+export type ParsedInbox = InboxAddress &
+  (
+    | { readonly from: 'caller'; readonly command: CallerCommand }
+    | { readonly from: 'caller-invalid'; readonly commandId: string; readonly problem: string }
+    | { readonly from: 'worker'; readonly reply: Reply }
+    | { readonly from: 'timer'; readonly timer: Timer }
+  );
 
 /**
  * Reads an inbox message. A kind on a subject that is not its own is refused: a tool cannot speak for the model.
@@ -24,13 +32,14 @@ export type ParsedInbox = { readonly tenant: string; readonly session: string } 
 export function parseInbox({ subject, body, redeliveredOf }: InboxMessage): ParsedInbox {
   const where = parseSessionSubject(subject);
   if (!where) throw new TerminalError('invalid', `${subject} is no inbox of a session`);
-  const { tenant, session, kind } = where;
+  const { kind } = where;
+  const address = { tenant: where.tenant, session: where.session, bytes: body.length };
   const value = parseJson(body);
-  if (kind === undefined) return { tenant, session, ...asOfDelivery(parseCaller(value), redeliveredOf) };
+  if (kind === undefined) return { ...address, ...asOfDelivery(parseCaller(value), redeliveredOf) };
   const parsed = replySchemas[kind].safeParse(value);
   if (!parsed.success) throw new TerminalError('invalid', `no ${kind} reply: ${z.prettifyError(parsed.error)}`);
-  if (parsed.data.kind === 'timer') return { tenant, session, from: 'timer', timer: parsed.data };
-  return { tenant, session, from: 'worker', reply: parsed.data };
+  if (parsed.data.kind === 'timer') return { ...address, from: 'timer', timer: parsed.data };
+  return { ...address, from: 'worker', reply: parsed.data };
 }
 
 type ParsedCaller =

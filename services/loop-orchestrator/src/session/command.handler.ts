@@ -7,6 +7,7 @@ import {
   childRefused,
   commandIdOf,
   decide,
+  endChild,
   outstanding,
   wasDecided,
   workKey,
@@ -111,14 +112,7 @@ export class CommandHandler {
   /** A child whose parent ended its turn meanwhile: the cancel was sent before there was anything to cancel. */
   private async endOrphan(tenant: string, session: string, parent: { readonly session: string }): Promise<void> {
     if (await this.parents.isWanted(tenant, session, parent)) return;
-    const reason = 'the session that started this one ended its turn';
-    const command = {
-      kind: 'cancel' as const,
-      commandId: `end-${session}`.slice(0, 64),
-      actor: 'loop-orchestrator',
-      reason,
-    };
-    await this.work.send(tenant, session, [{ kind: 'child', session, command }]);
+    await this.work.send(tenant, session, [endChild(session, 'loop-orchestrator')]);
   }
 
   /** A redelivery of what was decided already: what is still outstanding is sent again, and the caller gets its answer. */
