@@ -17,9 +17,10 @@ const ROOM_FOR_LAST_LINE = 256;
 
 /**
  * Both streams go through one real pipe, so that their order is kept and /dev/stdout can be opened (Node's own pipes are sockets). The
- * process behind the pipe outlasts SIGTERM, for the last words of a command that is ended; it goes when the writers are gone.
+ * process behind the pipe outlasts SIGTERM, for the last words of a command that is ended; it goes when the writers are gone. It
+ * stands outside the sandbox, whose processes all die with the command.
  */
-const WRAPPER = 'exec > >(trap "" TERM; exec cat) 2>&1; exec bash -c "$1"';
+const WRAPPER = 'exec > >(trap "" TERM; exec cat) 2>&1; exec "$@"';
 
 export interface BashOptions extends ProcessLimits {
   /** Folders under which workspaces lie: a sandboxed command sees its own alone. */
@@ -47,15 +48,14 @@ export const createBashTool = (options: BashOptions = {}) =>
       const live = new LiveOutput((text) => {
         ctx.progress(text);
       });
-      const [file, ...before] = [
+      const before = [
         ...(await limitWords(options, timeoutMs)),
         ...(ctx.sandbox === 'none' ? [] : await sandboxWords(await folderOf(ctx.workspace, workdir, options))),
-        'bash',
       ];
       const end = await ctx.workspace.withDirectory(workdir, {}, ({ path }) =>
         runProcess({
-          file,
-          args: [...before, '-c', WRAPPER, 'bash', command],
+          file: 'bash',
+          args: ['-c', WRAPPER, 'bash', ...before, 'bash', '-c', command],
           cwd: path,
           env: childEnv(process.env),
           signal: ctx.signal,

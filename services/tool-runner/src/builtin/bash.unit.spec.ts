@@ -74,6 +74,13 @@ describe('bash', () => {
     expect(textOf(await bash('kill -9 $$'))).toBe('ended by SIGKILL');
   });
 
+  it('gives the last words of a command that ends at once, in a sandbox too', async () => {
+    const sandboxed = await Promise.all(Array.from({ length: 20 }, () => bash('seq 3000', { sandbox: 'bubblewrap' })));
+    const refused = sandboxed.every(({ error }) => error?.code === 'sandbox_unavailable');
+    for (const said of refused ? [textOf(await bash('seq 3000'))] : sandboxed.map(textOf))
+      expect(said).toMatch(/\n3000\nexit code 0$/);
+  });
+
   it('keeps the order of both streams, and lets them be opened by name', async () => {
     const each = Array.from({ length: 50 }, (_, i) => i);
     const command = 'for i in $(seq 0 49); do if (( i % 2 )); then echo $i; else echo $i >&2; fi; done';
