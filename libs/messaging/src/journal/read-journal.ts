@@ -41,11 +41,6 @@ export function readJournal(
       subscription.unsubscribe();
       settle();
     };
-    const timer = setTimeout(() => {
-      finish(() => {
-        reject(new RetryableError(`JOURNAL: no answer to a read in ${TIMEOUT_MS} ms`));
-      });
-    }, TIMEOUT_MS);
     const subscription = bus.nats.subscribe(inbox, {
       callback: (error, message) => {
         if (error) {
@@ -69,6 +64,12 @@ export function readJournal(
         }
       },
     });
+    // After the subscription, which throws where the connection is closed.
+    const timer = setTimeout(() => {
+      finish(() => {
+        reject(new RetryableError(`JOURNAL: no answer to a read in ${TIMEOUT_MS} ms`));
+      });
+    }, TIMEOUT_MS);
     const request = { seq: Math.max(1, from), batch, max_bytes: MAX_BYTES, next_by_subj: filter };
     bus.nats.publish('$JS.API.DIRECT.GET.JOURNAL', JSON.stringify(request), { reply: inbox });
   });
