@@ -21,7 +21,6 @@ export const clientTaskSchema = z.object({
   natsUrl: z.string(),
   workspace: z.string(),
   sessions: z.number().int(),
-  warmTurns: z.number().int(),
   turns: z.number().int(),
 });
 export type ClientTask = z.infer<typeof clientTaskSchema>;

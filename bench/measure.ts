@@ -35,10 +35,9 @@ export interface Measurement {
   readonly profile?: Profile;
 }
 
-const WARM_TURNS = 64;
 /** Turns of the measured part, by how many sessions run at once: some seconds each. */
 function turnsOf(sessions: number): number {
-  return Math.max(60, sessions * (sessions >= 256 ? 2 : 4));
+  return Math.max(100, sessions * (sessions >= 256 ? 2 : 8));
 }
 
 export interface Run {
@@ -71,7 +70,7 @@ async function measureOn(system: BenchSystem, run: Run) {
   try {
     const { natsUrl, workspace } = system;
     const { sessions, signal } = run;
-    const task = { natsUrl, workspace, sessions, warmTurns: WARM_TURNS, turns: turnsOf(sessions) };
+    const task = { natsUrl, workspace, sessions, turns: turnsOf(sessions) };
     const client = await startClient(task, signal);
     try {
       return await measureLoad(system, run, projection, client);

@@ -1,6 +1,7 @@
 import { familyMemory } from './process-usage.ts';
 
-const SAMPLE_MS = 500;
+/** Rarely: a look walks the page tables of all its processes, and all processes share the cores that are measured. */
+const SAMPLE_MS = 2_500;
 
 /** Postgres is many processes, so that its peak has to be looked for. */
 export class MemorySampler {

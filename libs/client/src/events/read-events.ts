@@ -34,6 +34,7 @@ export async function* readEvents(bus: Bus, options: ReadEventsOptions): AsyncGe
         queue.push({
           streamSequence: Number(message.headers?.get('Nats-Sequence')),
           commit: decodeCommit(message.data),
+          bytes: message.data.byteLength,
         });
       } catch {
         queue.wake(); // Damaged: the look into the journal that follows says so to the reader.

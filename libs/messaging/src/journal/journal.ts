@@ -8,6 +8,8 @@ import { readJournal } from './read-journal.js';
 export interface StoredCommit {
   readonly streamSequence: number;
   readonly commit: Commit;
+  /** Its length as it lies in the journal. */
+  readonly bytes: number;
 }
 
 /** The session is damaged: its commits are not contiguous from 0, or do not parse. Nothing is decided on it. */
@@ -86,7 +88,11 @@ export class Journal {
   ): Promise<{ commits: StoredCommit[]; more: boolean }> {
     const options = { from: after + 1, filter: subjects.log(tenant, session), batch: count };
     const { messages, pending } = await readJournal(this.bus, options);
-    const commits = messages.map(({ streamSequence, raw }) => ({ streamSequence, commit: decodeCommit(raw) }));
+    const commits = messages.map(({ streamSequence, raw }) => ({
+      streamSequence,
+      commit: decodeCommit(raw),
+      bytes: raw.byteLength,
+    }));
     return { commits, more: messages.length > 0 && pending > 0 };
   }
 

@@ -7,8 +7,9 @@ type AnyEvent = RecordedEvent | UnknownEvent;
 
 /** Whole session logs, for workers that need the conversation. */
 export class SessionReader extends SessionView<AnyEvent[]> {
-  constructor(bus: Bus) {
-    super(bus, { initial: () => [], apply: (events, event) => void events.push(event) });
+  /** @param maxBytes as of {@link SessionView} */
+  constructor(bus: Bus, maxBytes?: number) {
+    super(bus, { initial: () => [], apply: (events, event) => void events.push(event), keepsEvents: true }, maxBytes);
   }
 
   /** Whether the journal says by now that the turn is cancelling or ended. */

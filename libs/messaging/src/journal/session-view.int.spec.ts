@@ -106,4 +106,24 @@ describe('SessionReader', () => {
     }
     reader.close();
   });
+
+  it('keeps no more bytes than it may, and always the session that was read last', async () => {
+    const reader = new SessionReader(bus, 1_000);
+    const names = ['one', 'two', 'three'];
+    for (const name of names) await commit(name);
+    for (const name of names) await read(reader, name, await commit(name));
+    const before = reads;
+    expect(await read(reader, 'three', 3)).toEqual(sequences(4));
+    expect(reads).toBe(before);
+    // What the feed brings counts too: 'one' is read again, because it had to go.
+    for (const name of names) expect(await read(reader, name, 3)).toEqual(sequences(4));
+    expect(reads).toBeGreaterThan(before);
+    reader.close();
+    const roomy = new SessionReader(bus);
+    for (const name of names) await read(roomy, name, 3);
+    const after = reads;
+    for (const name of names) expect(await read(roomy, name, 3)).toEqual(sequences(4));
+    expect(reads).toBe(after);
+    roomy.close();
+  });
 });

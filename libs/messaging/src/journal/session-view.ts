@@ -8,6 +8,8 @@ import { decodeRepublished, Journal } from './journal.js';
 export interface SessionFold<S> {
   initial(): S;
   apply(state: S, event: RecordedEvent | UnknownEvent): void;
+  /** Whether the state holds all of the events, so that it weighs what they weigh. */
+  readonly keepsEvents?: boolean;
 }
 
 interface Warm<S> {
@@ -20,10 +22,14 @@ interface Warm<S> {
   /** Of the last commit that is here, fresh ones included. */
   streamSequence: number;
   loading: Promise<void> | undefined;
+  /** Of the commits that are kept, fresh ones included. */
+  bytes: number;
 }
 
 /** Warm sessions kept at most; the least recently read goes first. */
 const MAX_WARM = 1_000;
+/** Bytes of commits that they may hold together; as objects in memory they take about three times so much. */
+const MAX_BYTES = 32 * 1024 * 1024;
 
 /**
  * A small state of each session, made of its log, for workers that need no whole conversation. Once read it stays warm: the
@@ -32,10 +38,13 @@ const MAX_WARM = 1_000;
 export class SessionView<S> {
   private readonly warm = new Map<string, Warm<S>>();
   private readonly journal: Journal;
+  private bytes = 0;
 
+  /** @param maxBytes bytes of commits that warm sessions may hold together; default 32 MiB */
   constructor(
     private readonly bus: Bus,
     private readonly fold: SessionFold<S>,
+    private readonly maxBytes = MAX_BYTES,
   ) {
     this.journal = new Journal(bus);
   }
@@ -64,8 +73,7 @@ export class SessionView<S> {
   }
 
   close(): void {
-    for (const { feed } of this.warm.values()) feed.unsubscribe();
-    this.warm.clear();
+    for (const key of [...this.warm.keys()]) this.forget(key);
   }
 
   private entry(tenant: string, session: string): Warm<S> {
@@ -79,10 +87,12 @@ export class SessionView<S> {
     const feed = this.bus.nats.subscribe(subjects.feed(tenant, session), {
       callback: (error, message) => {
         const warm = this.warm.get(key);
-        if (!error && warm) take(warm, message);
+        if (error || !warm || !take(warm, message)) return;
+        this.weigh(key, warm, message.data.length);
       },
     });
-    const entry = { state: this.fold.initial(), feed, fresh: [], next: 0, streamSequence: 0, loading: undefined };
+    const state = this.fold.initial();
+    const entry = { state, feed, fresh: [], next: 0, streamSequence: 0, loading: undefined, bytes: 0 };
     this.warm.set(key, entry);
     this.evict();
     return entry;
@@ -93,11 +103,14 @@ export class SessionView<S> {
       .load(tenant, session, entry.streamSequence)
       .then((commits) => {
         this.takeFresh(entry, tenant, session);
-        for (const { streamSequence, commit } of commits) {
-          if (streamSequence <= entry.streamSequence) continue;
-          this.append(entry, commit);
-          entry.streamSequence = streamSequence;
+        let bytes = 0;
+        for (const stored of commits) {
+          if (stored.streamSequence <= entry.streamSequence) continue;
+          this.append(entry, stored.commit);
+          entry.streamSequence = stored.streamSequence;
+          bytes += stored.bytes;
         }
+        if (this.fold.keepsEvents === true) this.weigh(`${tenant}.${session}`, entry, bytes);
       })
       .finally(() => {
         entry.loading = undefined;
@@ -106,12 +119,15 @@ export class SessionView<S> {
   }
 
   private takeFresh(entry: Warm<S>, tenant: string, session: string): void {
+    const key = `${tenant}.${session}`;
     try {
-      for (const raw of entry.fresh.splice(0)) this.append(entry, decodeRepublished(raw));
+      for (const raw of entry.fresh.splice(0)) {
+        this.append(entry, decodeRepublished(raw));
+        if (this.fold.keepsEvents !== true) this.weigh(key, entry, -raw.length);
+      }
     } catch (error) {
       // Whatever it is, the journal has the last word: the next read begins anew.
-      entry.feed.unsubscribe();
-      this.warm.delete(`${tenant}.${session}`);
+      this.forget(key);
       throw error;
     }
   }
@@ -123,20 +139,37 @@ export class SessionView<S> {
     entry.next += commit.events.length;
   }
 
+  /** Adds to what a session holds, if it is a warm one still. */
+  private weigh(key: string, entry: Warm<S>, bytes: number): void {
+    if (this.warm.get(key) !== entry) return;
+    entry.bytes += bytes;
+    this.bytes += bytes;
+    this.evict();
+  }
+
+  /** Forgets whole sessions, but for the one read last; one that is being read then is only not kept. */
   private evict(): void {
-    for (const [key, { feed }] of this.warm) {
-      if (this.warm.size <= MAX_WARM) return;
-      feed.unsubscribe();
-      this.warm.delete(key);
+    for (const key of this.warm.keys()) {
+      if (this.warm.size <= MAX_WARM && (this.bytes <= this.maxBytes || this.warm.size === 1)) return;
+      this.forget(key);
     }
+  }
+
+  private forget(key: string): void {
+    const entry = this.warm.get(key);
+    if (!entry) return;
+    entry.feed.unsubscribe();
+    this.bytes -= entry.bytes;
+    this.warm.delete(key);
   }
 }
 
-/** Keeps what JOURNAL republished if it follows directly; anything else is left for the next read of the journal. */
-function take(warm: Warm<unknown>, { headers, data }: Msg): void {
-  if (headers?.get('Nats-Stream') !== 'JOURNAL') return;
-  if (Number(headers.get('Nats-Last-Sequence')) !== warm.streamSequence) return;
+/** Keeps what JOURNAL republished if it follows directly; anything else is left for the next read of the journal: false. */
+function take(warm: Warm<unknown>, { headers, data }: Msg): boolean {
+  if (headers?.get('Nats-Stream') !== 'JOURNAL') return false;
+  if (Number(headers.get('Nats-Last-Sequence')) !== warm.streamSequence) return false;
   // A copy: the message is a part of a larger buffer, which would stay with it.
   warm.fresh.push(Buffer.from(data));
   warm.streamSequence = Number(headers.get('Nats-Sequence'));
+  return true;
 }

@@ -1,4 +1,5 @@
 import type { Msg, NatsConnection } from 'nats';
+import type { Acks } from './acks.js';
 
 /** What the server says of a delivered message, in its acknowledgement subject. */
 export interface DeliveryInfo {
@@ -28,6 +29,7 @@ export class PulledMessage implements DeliveryInfo {
   constructor(
     private readonly connection: NatsConnection,
     private readonly message: Msg,
+    private readonly acks: Acks,
   ) {
     const tokens = (message.reply ?? '').split('.');
     // $JS.ACK.<stream>.<consumer>.<…> or $JS.ACK.<domain>.<account>.<stream>.<consumer>.<…>.<token>
@@ -51,8 +53,9 @@ export class PulledMessage implements DeliveryInfo {
     return headers ? Object.fromEntries(headers.keys().map((key) => [key, headers.get(key)])) : {};
   }
 
+  /** Leaves for the server within some milliseconds, with others. */
   ack(): void {
-    this.message.respond('+ACK');
+    this.acks.add(this.message);
   }
 
   /** Resolves once the server has the acknowledgement: a refused command never runs later. */

@@ -1,5 +1,6 @@
 import { createInbox, type Msg, type Subscription } from 'nats';
 import type { Bus } from '../connection/bus.js';
+import { Acks } from './acks.js';
 import { PulledMessage } from './delivery.js';
 
 export interface PullerOptions {
@@ -29,6 +30,7 @@ export class Puller {
   private readonly inbox = createInbox();
   private readonly pulls = new Map<string, Pull>();
   private readonly handling = new Set<Promise<void>>();
+  private readonly acks = new Acks();
   private subscription: Subscription | undefined;
   private watchdog: NodeJS.Timeout | undefined;
   private next = 0;
@@ -64,6 +66,7 @@ export class Puller {
       timer = setTimeout(resolve, graceMs);
     });
     await Promise.race([Promise.allSettled([...this.handling]), grace]);
+    this.acks.flush();
     clearTimeout(timer);
   }
 
@@ -87,7 +90,7 @@ export class Puller {
     // A delivered message keeps its own subject: which pull it fills is the oldest one, as the server does it.
     if (code === 0 && message.reply?.startsWith('$JS.ACK.')) {
       this.fill();
-      this.handle(new PulledMessage(this.options.bus.nats, message));
+      this.handle(new PulledMessage(this.options.bus.nats, message, this.acks));
       return;
     }
     const id = message.subject.slice(this.inbox.length + 1);
