@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { runAuditQuery } from '@jetloop/persistence';
 import type { ServiceProcess } from '@jetloop/testing';
-import { consumeEvents } from '../e2e/support/external-consumer.js';
+import { equalsJournal } from './support/equals-journal.js';
 import { ProcessSystem } from './support/process-system.js';
 import { logOf, problemsOf } from './support/session-log.js';
 
@@ -74,36 +73,7 @@ describe('a service that is killed in a turn', () => {
       const log = await logOf(system.client, session);
       expect(problemsOf(log)).toEqual([]);
       expect(log.filter(({ type }) => type === 'assistant.message')).toHaveLength(STEPS + 1);
-      const journal = log.map(({ sequence, type, data }) => ({ sequence, type, data }));
-      expect(await eventually(() => inSql(session), journal.length)).toEqual(journal);
-      expect(await eventually(() => published(session), journal.length)).toEqual(journal);
+      await equalsJournal(system, session, log);
     },
   );
-
-  async function inSql(session: string): Promise<unknown[]> {
-    const query = `select seq, type, data from events where session_id = '${session}' order by seq`;
-    return (await runAuditQuery(system.databaseUrl, query)).rows.map(([sequence, type, data]) => ({
-      sequence,
-      type,
-      data,
-    }));
-  }
-
-  async function published(session: string): Promise<unknown[]> {
-    const events = await consumeEvents(system.natsUrl, `evt.${system.tenant}.${session}.>`);
-    return events.map(({ value }) => {
-      const { sequence, type, data } = value as { sequence: number; type: string; data: unknown };
-      return { sequence, type: type.replace('jetloop.', ''), data };
-    });
-  }
 });
-
-/** Projections follow: asks until there are as many rows, or the time is over. */
-async function eventually(ask: () => Promise<unknown[]>, count: number): Promise<unknown[]> {
-  const deadline = Date.now() + 20_000;
-  for (;;) {
-    const rows = await ask();
-    if (rows.length >= count || Date.now() > deadline) return rows;
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
-}

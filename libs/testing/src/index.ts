@@ -13,6 +13,7 @@ export { startTestRun, type TestRun } from './run/start-test-run.js';
 export { testServers, type TestServers } from './run/test-servers.js';
 export type { Infra, InfraOptions, ServerOrigin } from './servers/infra.js';
 export { InfraError } from './servers/infra-error.js';
+export { startReaper, type Reaper } from './servers/reaper.js';
 export { inspectServers, type ServerInspection, type ServersInspection } from './servers/inspect-servers.js';
 export { startInfra } from './servers/start-infra.js';
 export { spawnService, type ServiceProcess } from './process/spawn-service.js';

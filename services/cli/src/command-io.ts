@@ -24,8 +24,12 @@ export interface CommandIo {
   takePipes(): Pipes;
 }
 
-/** The real process. */
+/** As a shell says it of a program that SIGPIPE ended. */
+const NOBODY_READS = 141;
+
+/** The real process. It ends quietly when nobody reads its output any more (`| head`). */
 export function processIo(): CommandIo {
+  process.stdout.on('error', endWithoutReader);
   return {
     out: terminalOf(process.stdout),
     err: terminalOf(process.stderr),
@@ -48,8 +52,14 @@ export function processIo(): CommandIo {
   };
 }
 
+function endWithoutReader(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(NOBODY_READS);
+}
+
 function takeStdout(): Writable {
   const { stdout, stderr } = process;
+  stdout.off('error', endWithoutReader);
   const write = stdout.write.bind(stdout);
   stdout.write = stderr.write.bind(stderr);
   const output = new Writable({

@@ -106,9 +106,10 @@ function createProgram(io: CommandIo, finish: (code: ExitCode) => void): Command
     .command('demo')
     .description('an agent mends a small broken project on disk, under policies, and SQL shows what happened')
     .option('--json', 'JSON lines')
-    .action(async ({ json = false }: { json?: boolean }) => {
+    .option('--processes', 'each service in a process of its own, started again when you kill it')
+    .action(async ({ json = false, processes = false }: { json?: boolean; processes?: boolean }) => {
       const { runDemo } = await import('./demo/run-demo.js');
-      finish((await runDemo({ json, terminal: io.out })) === 0 ? EXIT.completed : EXIT.otherEnd);
+      finish((await runDemo({ json, processes, terminal: io.out })) === 0 ? EXIT.completed : EXIT.otherEnd);
     });
 
   program

@@ -1,40 +1,25 @@
-import { mkdir } from 'node:fs/promises';
 import { AcpBridgeModule, type AcpBridgeOptions } from '@jetloop/acp-bridge';
-import { HookPolicyModule, putPolicySet, type HookPolicyOptions, type PolicySet } from '@jetloop/hook-policy';
+import { HookPolicyModule, type HookPolicyOptions } from '@jetloop/hook-policy';
 import { LlmRouterModule, type Catalogue } from '@jetloop/llm-router';
 import { LoopOrchestratorModule } from '@jetloop/loop-orchestrator';
-import {
-  applyTopology,
-  Bus,
-  PolicyStore,
-  startCommandService,
-  startFollowerService,
-  type CommandService,
-} from '@jetloop/messaging';
+import { Bus, startCommandService, startFollowerService, type CommandService } from '@jetloop/messaging';
 import { createLogger, nestLogger } from '@jetloop/platform';
 import { ProjectorService, SessionProjectorModule } from '@jetloop/session-projector';
-import { startInfra } from '@jetloop/testing';
 import { ToolRunnerModule, type ToolRunnerOptions } from '@jetloop/tool-runner';
 import type { DynamicModule } from '@nestjs/common';
+import { withServers, type Servers, type ServersOptions } from './with-servers.js';
 
-export interface StandaloneOptions {
+export interface StandaloneOptions extends ServersOptions {
   /** Folders under which sessions work. */
   readonly workspaceRoots: readonly string[];
   /** Model targets that the router knows. */
   readonly catalogue: Catalogue;
-  /** Put into POLICIES before anything runs. */
-  readonly policySets?: readonly PolicySet[];
   /** Plugins that policy sets may name, and where webhooks may be. Default none. */
   readonly hookPolicy?: HookPolicyOptions;
   /** Tools beside the built-in ones. Default none. */
   readonly extraTools?: ToolRunnerOptions['extraTools'];
-  /** Where embedded servers keep their data; default: a temporary folder that goes at the end. */
-  readonly dataDir?: string;
-  /** Servers that run already; default: the ones of the environment, or embedded ones. */
-  readonly servers?: { readonly natsUrl: string; readonly databaseUrl: string };
   /** Waits of external agents other than the usual ones. */
   readonly harnessTimes?: AcpBridgeOptions['times'];
-  readonly onProgress?: (line: string) => void;
   /** Level of the log lines on standard error; default `warn`. */
   readonly logLevel?: string;
 }
@@ -48,44 +33,27 @@ export interface Standalone {
 }
 
 /** All services in one process, on embedded servers unless others are given: for a laptop, a demo, a test. */
-export async function startStandalone(options: StandaloneOptions): Promise<Standalone> {
-  const { onProgress, dataDir, servers } = options;
-  if (dataDir !== undefined) await mkdir(dataDir, { recursive: true });
-  const started = servers
-    ? undefined
-    : await startInfra({ ...(dataDir === undefined ? {} : { dataDir }), ...(onProgress ? { onProgress } : {}) });
-  const { natsUrl, databaseUrl } = servers ?? started ?? { natsUrl: '', databaseUrl: '' };
-  const stops: (() => Promise<void>)[] = started ? [() => started.stop()] : [];
-  const stop = async () => {
-    for (const one of stops.splice(0).reverse()) await one();
-  };
-  try {
-    const projector = await startServices(options, natsUrl, databaseUrl, stops);
-    return { natsUrl, databaseUrl, projected: () => projector.caughtUp(), stop };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+export function startStandalone(options: StandaloneOptions): Promise<Standalone> {
+  return withServers(options, async (servers) => {
+    const projector = await startServices(options, servers);
+    const { natsUrl, databaseUrl } = servers;
+    return { natsUrl, databaseUrl, projected: () => projector.caughtUp(), stop: servers.stop };
+  });
 }
 
 async function startServices(
   options: StandaloneOptions,
-  natsUrl: string,
-  databaseUrl: string,
-  stops: (() => Promise<void>)[],
+  { natsUrl, databaseUrl, operator, onStop }: Servers,
 ): Promise<{ caughtUp(): Promise<void> }> {
   const logger = nestLogger(createLogger('standalone', options.logLevel ?? 'warn'));
   const connect = async (name: string): Promise<Bus> => {
     const bus = await Bus.connect({ url: natsUrl, name });
-    stops.push(() => bus.close());
+    onStop(() => bus.close());
     return bus;
   };
-  const operator = await connect('operator');
-  await applyTopology(operator);
-  await putPolicies(operator, options.policySets ?? []);
   const start = async (service: CommandService, module: DynamicModule) => {
     const running = await startCommandService({ bus: await connect(service), service, module, logger, graceMs: 5_000 });
-    stops.push(() => running.stop());
+    onStop(() => running.stop());
   };
   const { workspaceRoots, catalogue, harnessTimes, extraTools = [] } = options;
   const projectorBus = await connect('session-projector');
@@ -94,7 +62,7 @@ async function startServices(
     module: SessionProjectorModule.register({ databaseUrl, migrate: true }),
     logger,
   });
-  stops.push(() => projector.stop());
+  onStop(() => projector.stop());
   await Promise.all([
     start('llm-router', LlmRouterModule.register({ catalogue })),
     start('tool-runner', ToolRunnerModule.register({ workspaceRoots, extraTools })),
@@ -109,10 +77,4 @@ async function startServices(
       await service.waitForProjection(state.last_seq);
     },
   };
-}
-
-async function putPolicies(bus: Bus, sets: readonly PolicySet[]): Promise<void> {
-  const store = await PolicyStore.open(bus);
-  for (const set of sets) await putPolicySet(store, JSON.stringify(set), `policy set ${set.name}`);
-  store.close();
 }

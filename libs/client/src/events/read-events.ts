@@ -2,6 +2,7 @@ import { subjects } from '@jetloop/contracts';
 import { DamagedSessionError, decodeCommit, Journal, type Bus, type StoredCommit } from '@jetloop/messaging';
 import type { SessionAddress } from '../command/command-sender.js';
 import { SessionNotFoundError } from '../errors.js';
+import { outlast } from './outlast.js';
 import { Queue } from './queue.js';
 import { entriesOf, type SessionEntry } from './session-entry.js';
 
@@ -15,13 +16,16 @@ export interface ReadEventsOptions extends SessionAddress {
 
 /** Milliseconds after which it looks into the journal though nothing was announced: an announcement may be lost. */
 const LOOK_AGAIN_MS = 2_000;
+/** Milliseconds without an answer of the server that a reader who follows outlasts. */
+const PATIENCE_MS = 60_000;
 /** Commits that wait for a slow reader in memory. Behind more of them the journal is read again. */
 const MAX_WAITING = 64;
 
 /**
  * The events of a session from the journal, contiguous by sequence. What is committed meanwhile arrives by `feed`; a gap is
  * filled from the journal.
- * @throws SessionNotFoundError, DamagedSessionError, RetryableError when the server does not answer
+ * @throws SessionNotFoundError, DamagedSessionError, RetryableError when the server does not answer; who follows outlasts
+ * a minute without answers
  */
 export async function* readEvents(bus: Bus, options: ReadEventsOptions): AsyncGenerator<SessionEntry, void, undefined> {
   const { tenant, session, from = 0, follow = true, signal } = options;
@@ -48,7 +52,8 @@ export async function* readEvents(bus: Bus, options: ReadEventsOptions): AsyncGe
   try {
     let position = 0;
     let next = 0;
-    let { commits: batch, more } = await journal.page(tenant, session, position);
+    const page = () => outlast(() => journal.page(tenant, session, position), follow ? PATIENCE_MS : 0, signal);
+    let { commits: batch, more } = await page();
     // A replica may be behind: the leader knows whether there is such a session.
     if (batch.length === 0 && (await journal.last(tenant, session)) === 0)
       throw new SessionNotFoundError(tenant, session);
@@ -68,9 +73,7 @@ export async function* readEvents(bus: Bus, options: ReadEventsOptions): AsyncGe
       const announced = more ? [] : await queue.take(LOOK_AGAIN_MS);
       if (signal?.aborted) return;
       const isNext = announced.length > 0 && startsBy(announced, next);
-      ({ commits: batch, more } = isNext
-        ? { commits: announced, more: false }
-        : await journal.page(tenant, session, position));
+      ({ commits: batch, more } = isNext ? { commits: announced, more: false } : await page());
     }
   } finally {
     signal?.removeEventListener('abort', wake);

@@ -35,7 +35,6 @@ export function readJournal(
   const messages: StoredMessage[] = [];
   const inbox = createInbox();
   return new Promise((resolve, reject) => {
-    let pending = 0;
     const finish = (settle: () => void) => {
       clearTimeout(timer);
       subscription.unsubscribe();
@@ -52,14 +51,13 @@ export function readJournal(
         const code = message.headers?.code ?? 0;
         if (code === 404 || code === 204) {
           finish(() => {
-            resolve({ messages, pending: code === 204 ? numberHeader(message, 'Nats-Num-Pending') : pending });
+            resolve({ messages, pending: code === 204 ? numberHeader(message, 'Nats-Num-Pending') : 0 });
           });
         } else if (code >= 300) {
           finish(() => {
             reject(new RetryableError(`JOURNAL: ${message.headers?.description ?? 'read failed'} (${code})`));
           });
         } else {
-          pending = numberHeader(message, 'Nats-Num-Pending');
           messages.push(stored(message));
         }
       },

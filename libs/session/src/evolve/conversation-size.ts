@@ -29,7 +29,8 @@ export function grown(size: ConversationSize, event: RecordedEvent): Conversatio
       return plus(size, charactersOf(event.data.content, OPAQUE_CHARACTERS));
     case 'step.end':
     case 'turn.end': {
-      const before = size.cuts.filter(({ characters }) => characters < size.characters);
+      // Cuts ascend: only the last one can be at the same place.
+      const before = size.cuts.at(-1)?.characters === size.characters ? size.cuts.slice(0, -1) : size.cuts;
       return { ...size, cuts: [...before, { sequence: event.sequence, characters: size.characters }] };
     }
     case 'compaction.summary': {

@@ -10,6 +10,8 @@ export interface InfraOptions {
   readonly natsAccounts?: number;
   /** More lines for the block `jetstream` of the configuration of NATS, such as `sync_interval: always`. Default: none. */
   readonly jetStreamConfig?: readonly string[];
+  /** Port of an embedded nats-server on 127.0.0.1, for one that comes back where it was. Default: a free one. */
+  readonly natsPort?: number;
   /** More environment for an embedded nats-server. Default: `GOMAXPROCS`, half of the cores. */
   readonly natsEnv?: Readonly<Record<string, string>>;
   /** More flags for Postgres, such as `-c fsync=off`. Default: none, so that `fsync` stays on. */

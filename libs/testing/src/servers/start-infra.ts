@@ -117,6 +117,7 @@ async function startEmbeddedNats(host: EmbeddedHost, options: InfraOptions): Pro
     accounts: options.natsAccounts ?? 0,
     env: { PATH: '/usr/bin:/bin', GOMAXPROCS: String(natsThreads(availableParallelism())), ...options.natsEnv },
     ...(options.jetStreamConfig ? { jetStream: options.jetStreamConfig } : {}),
+    ...(options.natsPort === undefined ? {} : { port: options.natsPort }),
     reaper: host.reaper,
   });
 }

@@ -9,6 +9,10 @@ import { TurnRenderer } from '../render/turn-renderer.js';
 /** How the demo shows itself: to a person, or as JSON lines. */
 export interface Show {
   title(name: string, what: string, note: string): void;
+  /** The process of each service, for who wants to kill one. */
+  processes(pids: Readonly<Record<string, number>>): void;
+  /** Something that happened beside the turn. */
+  readonly note: (text: string) => void;
   section(title: string, about: string): void;
   turn(): TurnRenderer | undefined;
   timeline(entries: readonly SessionEntry[]): void;
@@ -25,6 +29,12 @@ export function textShow(terminal: Terminal): Show {
     title: (title, what, note) => {
       line(`${name(title)} ${dim(symbols.dot)} ${what}`);
       line(dim(note));
+    },
+    processes: (pids) => {
+      line(dim(`kill -9 any of them, it is started again and nothing is lost: ${pidList(pids)}`));
+    },
+    note: (text) => {
+      line(failed(`${symbols.failed} ${text}`));
     },
     section: (title, about) => {
       line();
@@ -61,6 +71,12 @@ export function jsonShow(terminal: Terminal): Show {
     title: (title, what, note) => {
       write({ demo: title, what, note });
     },
+    processes: (processes) => {
+      write({ processes });
+    },
+    note: (note) => {
+      write({ note });
+    },
     section: (section, about) => {
       write({ section, about });
     },
@@ -76,3 +92,8 @@ export function jsonShow(terminal: Terminal): Show {
     },
   };
 }
+
+const pidList = (pids: Readonly<Record<string, number>>) =>
+  Object.entries(pids)
+    .map(([service, pid]) => `${service} ${pid}`)
+    .join(', ');

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { JetloopClient, type SessionEntry } from '@jetloop/client';
 import { parsePolicySet, type PolicySet } from '@jetloop/hook-policy';
 import { runAuditQuery } from '@jetloop/persistence';
+import type { ProcessesOptions, Standalone, StandaloneOptions } from '@jetloop/standalone';
 import { defaultAgent } from '../agent/default-agent.js';
 import { Progress } from '../render/progress.js';
 import type { Terminal } from '../render/terminal.js';
@@ -13,6 +14,8 @@ import { jsonShow, textShow, type Show } from './demo-show.js';
 
 export interface DemoOptions {
   readonly json: boolean;
+  /** Each service as a process of its own, started again when it is killed; default false: all in this one. */
+  readonly processes?: boolean;
   readonly terminal: Terminal;
   readonly env?: NodeJS.ProcessEnv;
 }
@@ -26,7 +29,7 @@ const TURN_LIMIT_MS = 300_000;
  * The main job from beginning to end: servers and services start, an agent mends a project on disk under policies, and
  * the log and SQL show what happened. @returns the exit code: 0 only if the project was really mended
  */
-export async function runDemo({ json, terminal, env = process.env }: DemoOptions): Promise<number> {
+export async function runDemo({ json, processes = false, terminal, env = process.env }: DemoOptions): Promise<number> {
   const started = Date.now();
   const show = json ? jsonShow(terminal) : textShow(terminal);
   const model = await demoModel(env);
@@ -35,7 +38,11 @@ export async function runDemo({ json, terminal, env = process.env }: DemoOptions
     show.title('Jetloop', `an agent mends a small project in ${project.folder}`, model.note);
     if (await project.isMended())
       throw new Error('The demo project is not broken: its tests pass before anything was done.');
-    const services = await startServices(project.folder, model.catalogue, terminal, json);
+    const progress = new Progress(json ? { ...terminal, isTTY: false } : terminal);
+    const options = { workspaceRoots: [project.folder], catalogue: model.catalogue, policySets: [await guardrails()] };
+    const services = await (processes
+      ? startApart({ ...options, env, onProgress: progress.say, onRestart: show.note }, progress, show)
+      : startTogether({ ...options, onProgress: progress.say, logLevel: 'error' }, progress));
     try {
       const entries = await runTurn(services.natsUrl, project.folder, show);
       show.section('The log of the session', `every fact is an event of evt.${TENANT}.${SESSION}.>`);
@@ -56,24 +63,22 @@ export async function runDemo({ json, terminal, env = process.env }: DemoOptions
   }
 }
 
-async function startServices(
-  folder: string,
-  catalogue: Awaited<ReturnType<typeof demoModel>>['catalogue'],
-  terminal: Terminal,
-  json: boolean,
-) {
-  const progress = new Progress(json ? { ...terminal, isTTY: false } : terminal);
+async function startTogether(options: StandaloneOptions, progress: Progress): Promise<Standalone> {
   progress.say('starting NATS, PostgreSQL and five services');
   const { startStandalone } = await import('@jetloop/standalone');
-  return startStandalone({
-    workspaceRoots: [folder],
-    catalogue,
-    policySets: [await guardrails()],
-    onProgress: progress.say,
-    logLevel: 'error',
-  }).finally(() => {
+  return startStandalone(options).finally(() => {
     progress.done();
   });
+}
+
+async function startApart(options: ProcessesOptions, progress: Progress, show: Show): Promise<Standalone> {
+  progress.say('starting NATS, PostgreSQL and five services, each in a process of its own');
+  const { startProcesses } = await import('@jetloop/standalone');
+  const services = await startProcesses(options).finally(() => {
+    progress.done();
+  });
+  show.processes(services.pids());
+  return services;
 }
 
 async function guardrails(): Promise<PolicySet> {

@@ -13,17 +13,19 @@ export interface NatsStart {
   /** Holds configuration, log and JetStream's store. */
   readonly folder: string;
   readonly accounts: number;
+  /** Default: a free one. */
+  readonly port?: number;
   /** More lines for the configuration's block `jetstream`. */
   readonly jetStream?: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly reaper: Reaper;
 }
 
-/** Starts nats-server with JetStream on a free port of 127.0.0.1 and waits until it accepts connections. */
+/** Starts nats-server with JetStream on 127.0.0.1 and waits until it accepts connections. */
 export async function startNats(start: NatsStart): Promise<StartedServer> {
   const config = {
     host: '127.0.0.1',
-    port: -1,
+    port: start.port ?? -1,
     storeFolder: join(start.folder, 'store'),
     portsFolder: join(start.folder, 'ports'),
     pidFile: join(start.folder, 'nats.pid'),
