@@ -53,7 +53,7 @@ export function startProcesses(options: ProcessesOptions): Promise<Processes> {
     return {
       natsUrl,
       databaseUrl,
-      pids: () => Object.fromEntries(running.map(([service, { pid }]) => [service, pid()])),
+      pids: () => Object.fromEntries(running.map(([service, supervised]) => [service, supervised.pid()])),
       projected: () => projected(servers),
       stop: servers.stop,
     };
