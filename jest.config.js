@@ -27,6 +27,7 @@ const withAliases = (project) => ({
 
 export default {
   maxWorkers: 2,
+  testSequencer: '<rootDir>/test/setup/slow-first.mjs',
   testTimeout: 60_000,
   projects: [suite('unit'), suite('integration', onServers), suite('e2e', onServers), suite('recorded', onServers)].map(
     withAliases,
