@@ -6,11 +6,13 @@ import { measure, type Measurement } from './measure.ts';
 import { OptionsError, readOptions, USAGE, type BenchOptions } from './options.ts';
 import { benchRouter } from './router-main.ts';
 import { profileText, tables } from './table.ts';
+import { benchTools } from './tools-main.ts';
 
 const NOT_DONE = 1;
 const MISUSE = 2;
 
 if (process.argv[2] === 'router') process.exit(await benchRouter(process.argv.slice(3)));
+if (process.argv[2] === 'tools') process.exit(await benchTools(process.argv.slice(3)));
 
 if (process.argv[2] === 'acp-agent' || process.argv[2] === 'acp') {
   process.stdout.write(`${await benchAcpAgent()}\n`);
