@@ -1,9 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { textOf, type AgentSpecInput, type EventData } from '@jetloop/contracts';
 import type { TestSession } from './support/test-session.js';
@@ -67,7 +69,7 @@ describe('MCP servers', () => {
   let system: TestSystem;
   const remote: ChildProcess[] = [];
   beforeAll(async () => {
-    system = await TestSystem.start({ targets });
+    system = await TestSystem.start({ targets, toolRunner: { mcpAddresses: ['127.0.0.1'] } });
   });
   afterAll(async () => {
     await system.stop();
@@ -189,6 +191,7 @@ describe('MCP servers', () => {
     const session = await agent('says', servers);
     const before = saidBy((await resultsOf(session))[0]);
     process.kill(before.pid, 'SIGKILL');
+    await untilGone(before.pid);
     const after = saidBy((await resultsOf(session))[1]);
     expect(after.pid).not.toBe(before.pid);
   });
@@ -231,6 +234,31 @@ describe('MCP servers', () => {
     expect((await listed(session))?.tools.map(({ name }) => name)).toContain('moody__grown');
   });
 
+  it('a server whose URL leads to a private, local or metadata address is refused, by a redirect too, unless it is listed', async () => {
+    const redirecting = createHttpServer((_request, response) => {
+      response.writeHead(307, { location: 'http://169.254.169.254/latest' }).end();
+    }).listen(0, '127.0.0.1');
+    await once(redirecting, 'listening');
+    const { port } = redirecting.address() as AddressInfo;
+    const hosts = ['127.0.0.2', '[::1]', '169.254.169.254', '10.0.0.1', '172.16.0.1', '192.168.1.1', '0.0.0.0'];
+    const urls = [...hosts, '[::ffff:10.0.0.1]', '[fe80::1]', '[fd00::1]', '168.63.129.16'].map(
+      (host) => `http://${host}:${port}/`,
+    );
+    const refused = Object.fromEntries(urls.map((url, n) => [`no${n}`, { url }]));
+    const session = await agent('says', { ...refused, away: { url: `http://127.0.0.1:${port}/` }, moody: moody() });
+    expect(await resultsOf(session)).toMatchObject([{ isError: false }]);
+    const { unavailable = [] } = (await listed(session)) ?? {};
+    redirecting.close();
+    expect(unavailable.map(({ name }) => name).sort()).toEqual([...Object.keys(refused), 'away'].sort());
+    for (const { name, reason } of unavailable)
+      expect({ name, reason }).toEqual({
+        name,
+        reason: expect.stringMatching(
+          name === 'away' ? /redirect/ : /private, local or metadata address.*JETLOOP_MCP_ADDRESSES/,
+        ),
+      });
+  });
+
   it('T6 sessions of a tenant share a server, unless it is kept for each session', async () => {
     const pids = async (server: AgentSpecInput['mcpServers']) => {
       const both = [await agent('says', server), await agent('says', server)];
@@ -249,6 +277,19 @@ describe('MCP servers', () => {
     expect(names).toEqual(['moody__say']);
   });
 });
+
+/** Resolves when a child of this process is gone, and this process knows. */
+async function untilGone(pid: number): Promise<void> {
+  try {
+    for (;;) {
+      process.kill(pid, 0);
+      await sleep(5);
+    }
+  } catch {
+    // ESRCH: it is gone.
+    await sleep(5);
+  }
+}
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { deadLetterSchema } from '@jetloop/contracts';
 import type { ServiceProcess } from '@jetloop/testing';
 import { ProcessSystem } from './support/process-system.js';
-import { callsOnce, counterModule, effectsOf, startToolTurn, type ToolTurn } from './support/tool-turns.js';
+import { begunIn, callsOnce, counterModule, effectsOf, startToolTurn, type ToolTurn } from './support/tool-turns.js';
 
 jest.setTimeout(180_000);
 
@@ -64,7 +64,7 @@ describe('effects', () => {
 
   it('F2 a runner stopped in a call, given up as unknown and woken: one result, and what came of it lies in DEAD', async () => {
     const sleeper = await system.spawn('tool-runner', env);
-    const begun = live(system, 'f2');
+    const begun = begunIn(system, 'f2');
     const turn = await startToolTurn(system, 'f2', 'count-slowly');
     await begun;
     sleeper.freeze();
@@ -122,18 +122,6 @@ async function untilDelivered({ bus }: ProcessSystem): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
   throw new Error('no command was delivered');
-}
-
-/** Resolves at the first live output of a session's tool. */
-function live({ bus, tenant }: ProcessSystem, session: string): Promise<void> {
-  return new Promise((resolve) => {
-    const subscription = bus.nats.subscribe(`live.${tenant}.${session}.tool`, {
-      callback: () => {
-        subscription.unsubscribe();
-        resolve();
-      },
-    });
-  });
 }
 
 async function untilDead({ bus, tenant }: ProcessSystem) {

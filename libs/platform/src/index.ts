@@ -7,5 +7,7 @@ export { createLogger, nestLogger } from './logger.js';
 export { ServiceMetrics } from './metrics.js';
 export type { CommandOutcome } from './metrics.js';
 export { isGroupAlive, signalGroup, untilGroupGone } from './process-group.js';
+export { AddressError, allowedAddresses, fixedLookup, systemResolve } from './outgoing-address.js';
+export type { Resolve } from './outgoing-address.js';
 export { runService } from './run-service.js';
 export type { EventLog, RunningProcess, ServicePlatform } from './run-service.js';

@@ -7,11 +7,12 @@ import {
   RetryableError,
   SessionReader,
 } from '@jetloop/messaging';
+import { systemResolve } from '@jetloop/platform';
 import { deriveMessages } from '@jetloop/session';
 import { Inject, Injectable } from '@nestjs/common';
 import { evaluate } from './evaluate/evaluate.js';
 import { HOOK_POLICY_OPTIONS, type HookPolicyOptions } from './options.js';
-import { policyForms, systemResolve } from './policy-forms.js';
+import { policyForms } from './policy-forms.js';
 import { PolicySets } from './policy-sets.js';
 import type { SeamContext } from './policy/policy.js';
 

@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { lookup } from 'node:dns/promises';
 import type { Seam } from '@jetloop/contracts';
 import type { ResponderChannel } from '@jetloop/messaging';
 import { commandTransport } from './external/command/command-transport.js';
 import { compileExternal, type ExternalOptions } from './external/compile-external.js';
 import { responderTransport } from './external/responder/responder-transport.js';
-import { addressGuard } from '@jetloop/platform';
-import type { Resolve } from './external/webhook/resolve-address.js';
+import { addressGuard, type Resolve } from '@jetloop/platform';
 import { webhookTransport } from './external/webhook/webhook-transport.js';
 import { compilePlugin } from './plugin/compile-plugin.js';
 import type { PolicyPlugin } from './plugin/define-policy.js';
@@ -45,6 +43,3 @@ export function policyForms({ plugins, webhookAddresses, responders, env, resolv
     responder: (name, options) => compileExternal(responderTransport(name, responders), options),
   };
 }
-
-/** The machine's own resolver. */
-export const systemResolve: Resolve = async (host) => (await lookup(host, { all: true })).map(({ address }) => address);

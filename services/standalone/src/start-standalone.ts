@@ -1,11 +1,11 @@
 import { AcpBridgeModule, type AcpBridgeOptions } from '@jetloop/acp-bridge';
 import { HookPolicyModule, type HookPolicyOptions } from '@jetloop/hook-policy';
-import { LlmRouterModule, type Catalogue } from '@jetloop/llm-router';
+import { LlmRouterModule, type Catalogue, type LlmRouterLimits } from '@jetloop/llm-router';
 import { LoopOrchestratorModule } from '@jetloop/loop-orchestrator';
 import { Bus, startCommandService, startFollowerService, type CommandService } from '@jetloop/messaging';
 import { createLogger, nestLogger } from '@jetloop/platform';
 import { ProjectorService, SessionProjectorModule } from '@jetloop/session-projector';
-import { ToolRunnerModule, type ToolRunnerOptions } from '@jetloop/tool-runner';
+import { ToolRunnerModule, type ToolRunnerSettings } from '@jetloop/tool-runner';
 import type { DynamicModule } from '@nestjs/common';
 import { withServers, type Servers, type ServersOptions } from './with-servers.js';
 
@@ -16,8 +16,10 @@ export interface StandaloneOptions extends ServersOptions {
   readonly catalogue: Catalogue;
   /** Plugins that policy sets may name, and where webhooks may be. Default none. */
   readonly hookPolicy?: HookPolicyOptions;
-  /** Tools beside the built-in ones. Default none. */
-  readonly extraTools?: ToolRunnerOptions['extraTools'];
+  /** Tools beside the built-in ones, their limits, what http_fetch and MCP servers may reach. Default: as a runner that is set to nothing. */
+  readonly toolRunner?: ToolRunnerSettings;
+  /** How many model calls run at once. */
+  readonly llmRouter?: LlmRouterLimits;
   /** Waits of external agents other than the usual ones. */
   readonly harnessTimes?: AcpBridgeOptions['times'];
   /** Level of the log lines on standard error; default `warn`. */
@@ -51,11 +53,16 @@ async function startServices(
     onStop(() => bus.close());
     return bus;
   };
-  const start = async (service: CommandService, module: DynamicModule) => {
-    const running = await startCommandService({ bus: await connect(service), service, module, logger, graceMs: 5_000 });
+  const start = async (service: CommandService, module: DynamicModule, slots?: number) => {
+    const bus = await connect(service);
+    const running = await startCommandService({
+      ...{ bus, service, module, logger, graceMs: 5_000 },
+      ...(slots === undefined ? {} : { slots }),
+    });
     onStop(() => running.stop());
   };
-  const { workspaceRoots, catalogue, harnessTimes, extraTools = [] } = options;
+  const { workspaceRoots, catalogue, harnessTimes, toolRunner } = options;
+  const { maxStreams, ...limits } = options.llmRouter ?? {};
   const projectorBus = await connect('session-projector');
   const projector = await startFollowerService({
     bus: projectorBus,
@@ -64,8 +71,8 @@ async function startServices(
   });
   onStop(() => projector.stop());
   await Promise.all([
-    start('llm-router', LlmRouterModule.register({ catalogue })),
-    start('tool-runner', ToolRunnerModule.register({ workspaceRoots, extraTools })),
+    start('llm-router', LlmRouterModule.register({ catalogue, ...limits }), maxStreams),
+    start('tool-runner', ToolRunnerModule.register({ ...toolRunner, workspaceRoots })),
     start('hook-policy', HookPolicyModule.register(options.hookPolicy)),
     start('acp-bridge', AcpBridgeModule.register({ workspaceRoots, ...(harnessTimes ? { times: harnessTimes } : {}) })),
     start('loop-orchestrator', LoopOrchestratorModule.register({ workspaceRoots, allowInlineAgents: true })),

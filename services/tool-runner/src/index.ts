@@ -1,3 +1,5 @@
+export { readToolRunnerSettings } from './config.js';
+export type { ToolRunnerSettings } from './config.js';
 export { openToolbox } from './toolbox.js';
 export type { Toolbox, ToolboxOptions } from './toolbox.js';
 export { defineTool } from './tool/define-tool.js';

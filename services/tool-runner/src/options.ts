@@ -9,6 +9,8 @@ export interface ToolRunnerOptions extends CallLimitOptions, ProcessLimits, Pick
   readonly workspaceRoots: readonly string[];
   /** Tools beside the built-in ones. */
   readonly extraTools?: readonly Tool[];
+  /** Private addresses and ranges that MCP servers behind a URL may be at; default none. */
+  readonly mcpAddresses?: readonly string[];
   /** Milliseconds after which an unacknowledged command is delivered again; default 30,000. */
   readonly ackWaitMs?: number;
 }

@@ -12,6 +12,7 @@ import { Workspaces } from './call/workspaces.js';
 import { EffectGuard } from './effect/effect-guard.js';
 import { EffectLedger } from './effect/effect-ledger.js';
 import { McpServers } from './mcp/mcp-servers.js';
+import { mcpConnector } from './mcp/sdk-connection.js';
 import type { ToolRunnerOptions } from './options.js';
 import { ToolRegistry } from './tool/tool-registry.js';
 
@@ -35,7 +36,7 @@ export class ToolRunnerModule {
       controllers: [ToolController],
       providers: [
         McpLife,
-        { provide: McpServers, useFactory: () => new McpServers() },
+        { provide: McpServers, useFactory: () => new McpServers(mcpConnector(options.mcpAddresses ?? [])) },
         { provide: Tools, useFactory: (mcp: McpServers) => new Tools(registry, mcp), inject: [McpServers] },
         { provide: CallLogs, useFactory: (bus: Bus) => new CallLogs(bus), inject: [Bus] },
         {

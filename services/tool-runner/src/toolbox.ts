@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { AgentSpec } from '@jetloop/contracts';
 import { createBuiltinTools } from './builtin/index.js';
 import { Tools } from './call/tools.js';
+import type { ToolRunnerSettings } from './config.js';
 import { McpServers } from './mcp/mcp-servers.js';
-import { loadToolModules } from './tool/load-tool-modules.js';
+import { mcpConnector } from './mcp/sdk-connection.js';
 import { runTool, type ToolResult } from './tool/run-tool.js';
 import { listingOf, ToolRegistry, type ToolListing } from './tool/tool-registry.js';
 import { Workspace } from './tool/workspace.js';
@@ -12,8 +13,8 @@ export interface ToolboxOptions {
   /** The folder that tools work in. */
   readonly workspace: string;
   readonly agent: Pick<AgentSpec, 'tools' | 'mcpServers' | 'readonly' | 'sandbox' | 'deadlines'>;
-  /** Modules with tools: packages, or paths of files. */
-  readonly modules?: readonly string[];
+  /** What its runner would be set to; default: nothing. */
+  readonly settings?: ToolRunnerSettings;
 }
 
 /** The tools of an agent without any service: no session, no log, and no ledger of effects. */
@@ -29,10 +30,10 @@ export interface Toolbox {
   close(): Promise<void>;
 }
 
-/** @throws ToolModuleError, WorkspaceError */
-export async function openToolbox({ workspace, agent, modules = [] }: ToolboxOptions): Promise<Toolbox> {
-  const registry = new ToolRegistry([...createBuiltinTools({}), ...(await loadToolModules(modules))]);
-  const mcp = new McpServers();
+/** @throws WorkspaceError */
+export async function openToolbox({ workspace, agent, settings = {} }: ToolboxOptions): Promise<Toolbox> {
+  const registry = new ToolRegistry([...createBuiltinTools(settings), ...(settings.extraTools ?? [])]);
+  const mcp = new McpServers(mcpConnector(settings.mcpAddresses ?? []));
   const tools = new Tools(registry, mcp);
   const folder = await Workspace.open(workspace);
   const asker = { tenant: 'local', session: randomUUID(), tools: agent.tools, servers: agent.mcpServers };

@@ -32,6 +32,8 @@ export interface SystemOptions {
   readonly harnessTimes?: StandaloneOptions['harnessTimes'];
   /** Tools beside the built-in ones. */
   readonly tools?: readonly Tool[];
+  /** Settings of the tool-runner other than its tools. */
+  readonly toolRunner?: StandaloneOptions['toolRunner'];
 }
 
 /** All services of a test file in one process, on the run's servers, with a tenant and a database of its own. */
@@ -58,6 +60,7 @@ export class TestSystem {
     plugins = {},
     hookPolicy = {},
     tools = [],
+    toolRunner = {},
     harnessTimes,
   }: SystemOptions = {}): Promise<TestSystem> {
     const servers = await testServers();
@@ -70,7 +73,7 @@ export class TestSystem {
       workspaceRoots: [workspace],
       catalogue,
       policySets: [...policies.map((text) => parsePolicySet(text, 'test')), ...sets.map(({ set }) => set)],
-      extraTools: tools,
+      toolRunner: { ...toolRunner, extraTools: tools },
       hookPolicy: { ...hookPolicy, plugins: [...(hookPolicy.plugins ?? []), ...sets.map(({ plugin }) => plugin)] },
       logLevel: 'error',
       ...(harnessTimes ? { harnessTimes } : {}),

@@ -21,6 +21,8 @@ export interface ProcessSystemOptions {
   readonly targets?: CatalogueInput['targets'];
   /** Scripts of models at a strict provider, by the name of their target. */
   readonly models?: Readonly<Record<string, ModelScript>>;
+  /** What is set for the targets of `models` beside the usual, by name. */
+  readonly settings?: Readonly<Record<string, Partial<CatalogueInput['targets'][string]>>>;
   /** Address of NATS; default: the run's, with an account of its own. */
   readonly natsUrl?: string;
   readonly replicas?: number;
@@ -43,13 +45,13 @@ export class ProcessSystem {
   ) {}
 
   static async start(options: ProcessSystemOptions): Promise<ProcessSystem> {
-    const { models = {}, natsUrl, replicas = 1 } = options;
+    const { models = {}, settings = {}, natsUrl, replicas = 1 } = options;
     const servers = await testServers();
     const provider = await startStrictProvider();
     const targets = { ...options.targets };
     for (const [name, script] of Object.entries(models)) {
       provider.script(name, script);
-      targets[name] = { provider: 'strict', dialect: 'chat', baseUrl: provider.url, model: name };
+      targets[name] = { provider: 'strict', dialect: 'chat', baseUrl: provider.url, model: name, ...settings[name] };
     }
     const url = natsUrl ?? servers.natsUrl;
     const folder = await realpath(await mkdtemp(join(tmpdir(), 'jetloop-faults-')));

@@ -33,19 +33,32 @@ export async function startToolTurn(
   session: string,
   target: string,
   spec: Parameters<ProcessSystem['agent']>[1] = {},
+  client = system.client,
 ): Promise<ToolTurn> {
   const workspace = join(system.folder, session);
   await mkdir(workspace, { recursive: true });
   const agent = system.agent(target, { tools: ['*'], ...spec });
-  const { messageId } = await system.client.create({ session, agent, workspace, prompt: 'go' });
+  const { messageId } = await client.create({ session, agent, workspace, prompt: 'go' });
   const ended = (async () => {
-    const { reason } = await system.client.turnOf(session, messageId, { signal: AbortSignal.timeout(90_000) });
-    const log = await logOf(system.client, session);
+    const { reason } = await client.turnOf(session, messageId, { signal: AbortSignal.timeout(90_000) });
+    const log = await logOf(client, session);
     const results = log.flatMap((event) => (event.type === 'tool.result' ? [event.data] : []));
     return { reason, results, problems: problemsOf(log) };
   })();
   ended.catch(() => undefined); // awaited by the test
   return { session, workspace, ended };
+}
+
+/** Resolves when a tool of a session first says something. Call it before the turn begins. */
+export function begunIn({ bus, tenant }: ProcessSystem, session: string): Promise<void> {
+  return new Promise((resolve) => {
+    const subscription = bus.nats.subscribe(`live.${tenant}.${session}.tool`, {
+      callback: () => {
+        subscription.unsubscribe();
+        resolve();
+      },
+    });
+  });
 }
 
 /** Effect ids that a counter wrote, in order. */

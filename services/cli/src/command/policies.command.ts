@@ -9,7 +9,7 @@ import { EXIT, type ExitCode } from '../exit-code.js';
 import { checkNatsUrl } from '../input/check-nats-url.js';
 import { checkToken } from '../input/check-token.js';
 import { loadPolicies } from '../input/load-policies.js';
-import { loadPolicyOptions } from '../input/load-policy-options.js';
+import { loadPolicyOptions } from '../input/load-service-settings.js';
 import { readText } from '../input/read-text.js';
 import { decisionRow } from '../render/decision-row.js';
 import { renderTable } from '../render/table.js';

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { loadAgent } from '../agent/load-agent.js';
 import { writeJson, type CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
+import { loadToolSettings } from '../input/load-service-settings.js';
 import { renderTable } from '../render/table.js';
 import { UsageError } from '../usage-error.js';
 
@@ -17,7 +18,7 @@ export interface ToolsOptions {
 
 /** `jetloop tools list`: what an agent would be offered, and which of its servers cannot be had. */
 export async function toolsListCommand(options: ToolsOptions, io: CommandIo): Promise<ExitCode> {
-  const { tools, unavailable } = await withToolbox(options, (toolbox) => toolbox.list());
+  const { tools, unavailable } = await withToolbox(options, io, (toolbox) => toolbox.list());
   if (options.json === true) writeJson(io, { tools, unavailable });
   else {
     const rows = tools.map(({ name, readonly, description }) => [
@@ -39,7 +40,7 @@ export async function toolsCallCommand(
   io: CommandIo,
 ): Promise<ExitCode> {
   const args = readArguments(text);
-  const result = await withToolbox(options, (toolbox) =>
+  const result = await withToolbox(options, io, (toolbox) =>
     toolbox.call(name, args, (progress) => {
       if (options.json !== true) io.err.write(progress.endsWith('\n') ? progress : `${progress}\n`);
     }),
@@ -54,11 +55,15 @@ export async function toolsCallCommand(
   return result.isError ? EXIT.otherEnd : EXIT.completed;
 }
 
-async function withToolbox<T>(options: ToolsOptions, work: (toolbox: Toolbox) => Promise<T>): Promise<T> {
+async function withToolbox<T>(
+  options: ToolsOptions,
+  io: CommandIo,
+  work: (toolbox: Toolbox) => Promise<T>,
+): Promise<T> {
   const agent =
     options.agent === undefined ? agentSpecSchema.parse({ name: 'by-hand' }) : await loadAgent(options.agent);
-  const workspace = resolve(options.workspace ?? '.');
-  const toolbox = await openToolbox({ workspace, agent, modules: options.module ?? [] });
+  const workspace = resolve(io.folder, options.workspace ?? '.');
+  const toolbox = await openToolbox({ workspace, agent, settings: await loadToolSettings(io, options.module) });
   try {
     return await work(toolbox);
   } finally {

@@ -5,8 +5,8 @@ import { dataDirOf, openDataDir } from '../embedded/data-dir.js';
 import { announceRunning, runningIn } from '../embedded/running-services.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { loadModels } from '../input/load-models.js';
-import { loadPolicyOptions } from '../input/load-policy-options.js';
 import { loadPolicies } from '../input/load-policies.js';
+import { loadServiceSettings } from '../input/load-service-settings.js';
 import { Progress } from '../render/progress.js';
 import { styleOf } from '../render/style.js';
 import { UsageError } from '../usage-error.js';
@@ -21,7 +21,7 @@ export interface UpOptions {
 export async function upCommand({ policies = [], models, json }: UpOptions, io: CommandIo): Promise<ExitCode> {
   const root = await realpath(io.folder);
   const policySets = await loadPolicies(policies);
-  const hookPolicy = await loadPolicyOptions(io);
+  const settings = await loadServiceSettings(io);
   const catalogue = await loadModels(models, io.env);
   const dataDir = await dataDirOf(root, io.env);
   const other = await runningIn(dataDir);
@@ -39,7 +39,7 @@ export async function upCommand({ policies = [], models, json }: UpOptions, io: 
     // Only now: what is refused before needs no service, and answers at once.
     const { startStandalone } = await import('@jetloop/standalone');
     const standalone = await startStandalone({
-      ...{ workspaceRoots: [root], catalogue, policySets, hookPolicy, dataDir },
+      ...{ workspaceRoots: [root], catalogue, policySets, ...settings, dataDir },
       onProgress: progress.say,
       logLevel: io.env['LOG_LEVEL'] ?? 'warn',
     });

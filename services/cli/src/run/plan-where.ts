@@ -4,8 +4,8 @@ import { dataDirOf } from '../embedded/data-dir.js';
 import { findRunning } from '../embedded/running-services.js';
 import { checkNatsUrl } from '../input/check-nats-url.js';
 import { loadModels } from '../input/load-models.js';
-import { loadPolicyOptions } from '../input/load-policy-options.js';
 import { loadPolicies } from '../input/load-policies.js';
+import { loadServiceSettings } from '../input/load-service-settings.js';
 import { resolveWorkspace } from '../input/resolve-workspace.js';
 import { UsageError } from '../usage-error.js';
 import type { RunPlan } from './run-plan.js';
@@ -45,8 +45,8 @@ async function planEmbedded(
 ): Promise<RunPlan['where']> {
   const [root, resolved] = await Promise.all([realpath(io.folder), resolveWorkspace(io.folder, workspace)]);
   const policySets = await loadPolicies(policies);
-  const hookPolicy = await loadPolicyOptions(io);
+  const settings = await loadServiceSettings(io);
   const catalogue = await loadModels(models, io.env);
   const dataDir = await dataDirOf(root, io.env);
-  return { kind: 'embedded', root, workspace: resolved, catalogue, policySets, hookPolicy, dataDir };
+  return { kind: 'embedded', root, workspace: resolved, catalogue, policySets, settings, dataDir };
 }

@@ -1,7 +1,8 @@
 import type { OutputOptions } from '@jetloop/client';
-import type { HookPolicyOptions, PolicySet } from '@jetloop/hook-policy';
+import type { PolicySet } from '@jetloop/hook-policy';
 import type { Catalogue } from '@jetloop/llm-router';
 import type { NamedAgent } from '../agent/named-agent.js';
+import type { ServiceSettings } from '../input/load-service-settings.js';
 
 /** What `jetloop run` was asked for, with everything checked that can be checked before a server starts. */
 export interface RunPlan {
@@ -32,6 +33,6 @@ export interface EmbeddedServices {
   readonly workspace: string;
   readonly catalogue: Catalogue;
   readonly policySets: readonly PolicySet[];
-  readonly hookPolicy: HookPolicyOptions;
+  readonly settings: ServiceSettings;
   readonly dataDir: string;
 }

@@ -20,7 +20,7 @@ export async function withServices<T>(
     workspaceRoots: [where.root],
     catalogue: where.catalogue,
     policySets: where.policySets,
-    hookPolicy: where.hookPolicy,
+    ...where.settings,
     dataDir: where.dataDir,
     onProgress: progress.say,
     logLevel: io.env['LOG_LEVEL'] ?? 'error',

@@ -1,16 +1,16 @@
-import type { AddressGuard } from '@jetloop/platform';
+import { systemResolve, type AddressGuard, type Resolve } from '@jetloop/platform';
 import { z } from 'zod';
 import { defineTool } from '../tool/define-tool.js';
 import { OUTPUT_LIMIT } from '../tool/cut-output.js';
 import { OutputCollector } from '../tool/output-collector.js';
 import { ToolError } from '../tool/tool-error.js';
-import { httpGet, resolveHost, type Resolve } from './http-get.js';
+import { httpGet } from './http-get.js';
 
 const MAX_REDIRECTS = 5;
 const ROOM_FOR_FIRST_LINE = 2_048;
 
 /** Fetches pages of the network, never of this machine or its neighbours. Only where the operator allows it. */
-export const createHttpFetchTool = (guard: AddressGuard, resolve: Resolve = resolveHost) =>
+export const createHttpFetchTool = (guard: AddressGuard, resolve: Resolve = systemResolve) =>
   defineTool({
     name: 'http_fetch',
     description:

@@ -3,10 +3,9 @@ import { canonicalJson } from '../tool/canonical-json.js';
 import { readThrown } from '../tool/thrown.js';
 import type { Tool } from '../tool/tool.js';
 import { mayBelongTo } from './fit-name.js';
-import type { McpConnection } from './mcp-connection.js';
 import { McpServer } from './mcp-server.js';
 import { mcpTool } from './mcp-tool.js';
-import { connectMcp, type McpServerConfig } from './sdk-connection.js';
+import type { ConnectMcp, McpServerConfig } from './sdk-connection.js';
 
 /** Whose servers are asked for. */
 export interface McpOwner {
@@ -31,12 +30,7 @@ export class McpServers {
   readonly #kept = new Map<string, Kept>();
   readonly #sweeper: NodeJS.Timeout;
 
-  constructor(
-    private readonly connect: (
-      config: McpServerConfig,
-      onListChanged: () => void,
-    ) => Promise<McpConnection> = connectMcp,
-  ) {
+  constructor(private readonly connect: ConnectMcp) {
     this.#sweeper = setInterval(() => {
       this.#sweep();
     }, SWEEP_MS);

@@ -6,8 +6,10 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import type { AgentSpec } from '@jetloop/contracts';
+import { addressGuard, AddressError } from '@jetloop/platform';
 import { childEnv } from '../builtin/child-env.js';
 import { readThrown } from '../tool/thrown.js';
+import { guardedFetch, type GuardedFetch } from './guarded-fetch.js';
 import { McpDiedError, type McpCall, type McpConnection, type McpListing } from './mcp-connection.js';
 import { mcpResultSchema, type McpResult } from './mcp-result.js';
 import { withSecrets } from './secret.js';
@@ -21,11 +23,21 @@ const START_MS = 20_000;
 const PING_MS = 1_500;
 
 /**
- * Starts or reaches a server. @throws Error in words, when it cannot be had
+ * Starts or reaches a server. Throws an Error in words when it cannot be had.
  * @param onListChanged told when the server's tools are others now
  */
-export async function connectMcp(config: McpServerConfig, onListChanged: () => void): Promise<McpConnection> {
-  const transport = await transportTo(config);
+export type ConnectMcp = (config: McpServerConfig, onListChanged: () => void) => Promise<McpConnection>;
+
+/**
+ * @param addresses private ones and ranges that a server's URL may lead to all the same
+ * @throws RangeError when one is no address
+ */
+export function mcpConnector(addresses: readonly string[]): ConnectMcp {
+  const fetch = guardedFetch(addressGuard(addresses));
+  return async (config, onListChanged) => connectOver(await transportTo(config, fetch), onListChanged);
+}
+
+async function connectOver(transport: Transport, onListChanged: () => void): Promise<McpConnection> {
   const client = new Client({ name: 'jetloop', version: '0.1.0' }, { capabilities: {} });
   client.setNotificationHandler('notifications/tools/list_changed', onListChanged);
   const closed = new Promise<void>((resolve) => {
@@ -36,15 +48,16 @@ export async function connectMcp(config: McpServerConfig, onListChanged: () => v
   } catch (error) {
     await transport.close();
     const complaint = transport instanceof StdioTransport ? transport.complaint : '';
-    throw new Error([readThrown(error).message, complaint].filter((part) => part !== '').join(': '), { cause: error });
+    throw new Error([wordsOf(error), complaint].filter((part) => part !== '').join(': '), { cause: error });
   }
   return new SdkConnection(client, transport, closed);
 }
 
-async function transportTo(config: McpServerConfig): Promise<Transport> {
+async function transportTo(config: McpServerConfig, fetch: GuardedFetch): Promise<Transport> {
   if ('url' in config) {
     const headers = await withSecrets(config.headers, process.env);
     return new StreamableHTTPClientTransport(new URL(config.url), {
+      fetch,
       requestInit: { headers },
       reconnectionOptions: {
         maxRetries: 1,
@@ -114,6 +127,14 @@ class SdkConnection implements McpConnection {
       clearInterval(timer);
     };
   }
+}
+
+/** What a connection failed with, in words; an address that is not allowed lies below what the client threw. */
+function wordsOf(error: unknown): string {
+  for (let cause = error; cause instanceof Error; cause = cause.cause)
+    if (cause instanceof AddressError && cause.code === 'address_refused')
+      return `${cause.message}: JETLOOP_MCP_ADDRESSES does not list it`;
+  return readThrown(error).message;
 }
 
 function isGone(error: unknown): boolean {

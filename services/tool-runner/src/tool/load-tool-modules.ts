@@ -25,15 +25,16 @@ const moduleSchema = z.object({ default: z.union([z.array(toolSchema), toolSchem
 
 /**
  * Loads modules whose default export is a tool, or an array of tools, made by `defineTool`.
- * @param names packages, or paths of files (absolute, or beginning with a dot: from the current folder)
+ * @param names packages, or paths of files (absolute, or beginning with a dot)
+ * @param folder where the latter begin
  * @throws ToolModuleError
  */
-export async function loadToolModules(names: readonly string[]): Promise<Tool[]> {
-  return (await Promise.all(names.map(loadModule))).flat();
+export async function loadToolModules(names: readonly string[], folder: string): Promise<Tool[]> {
+  return (await Promise.all(names.map((name) => loadModule(name, folder)))).flat();
 }
 
-async function loadModule(name: string): Promise<Tool[]> {
-  const specifier = isAbsolute(name) || name.startsWith('.') ? pathToFileURL(resolve(name)).href : name;
+async function loadModule(name: string, folder: string): Promise<Tool[]> {
+  const specifier = isAbsolute(name) || name.startsWith('.') ? pathToFileURL(resolve(folder, name)).href : name;
   const loaded: unknown = await import(specifier).catch((error: unknown) => {
     throw new ToolModuleError(`the tool module ${name} cannot be loaded: ${readThrown(error).message}`);
   });

@@ -1,13 +1,13 @@
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { isIP, type LookupFunction } from 'node:net';
+import { fixedLookup } from '@jetloop/platform';
 import { PolicyError } from '../../policy/policy-error.js';
 import { errorCode } from '../error-code.js';
 
 export interface PostRequest {
   readonly url: URL;
   /** Where the connection goes, whatever the name says by now. */
-  readonly address: string;
+  readonly addresses: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
   readonly signal: AbortSignal;
@@ -33,17 +33,12 @@ export async function post(request: PostRequest): Promise<PostAnswer> {
   return { status, location: undefined, body: await readBody(response, request.maxAnswer) };
 }
 
-function send({ url, address, headers, body, signal }: PostRequest): Promise<IncomingMessage> {
-  const family = isIP(address);
-  const lookup: LookupFunction = (_host, options, callback) => {
-    if (options.all) callback(null, [{ address, family }]);
-    else callback(null, address, family);
-  };
+function send({ url, addresses, headers, body, signal }: PostRequest): Promise<IncomingMessage> {
   const options: RequestOptions = {
     method: 'POST',
     headers: { ...headers, 'Content-Length': String(body.length), Connection: 'close' },
     agent: false,
-    lookup,
+    lookup: fixedLookup(addresses),
     signal,
   };
   return new Promise((resolve, reject) => {

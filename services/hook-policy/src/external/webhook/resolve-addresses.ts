@@ -1,40 +1,26 @@
-import { isIP } from 'node:net';
+import { AddressError, allowedAddresses, type AddressGuard, type Resolve } from '@jetloop/platform';
 import { PolicyError } from '../../policy/policy-error.js';
-import { errorCode } from '../error-code.js';
-import type { AddressGuard } from '@jetloop/platform';
-
-/** All addresses of a name. */
-export type Resolve = (host: string) => Promise<readonly string[]>;
 
 /**
- * The one address that a request goes to. One forbidden address among several refuses them all.
- * @throws PolicyError `unreachable`, `address_refused`
+ * The addresses that a request may go to. One forbidden address among several refuses them all.
+ * @throws PolicyError `unreachable`, `address_refused`, `insecure_address`
  */
-export async function resolveAddress(
+export async function resolveAddresses(
   { hostname, protocol }: URL,
   resolve: Resolve,
   guard: AddressGuard,
-): Promise<string> {
-  const host = hostname.replace(/^\[(.*)\]$/, '$1');
-  const addresses = isIP(host) ? [host] : await lookUp(host, resolve);
-  const [first] = addresses;
-  if (first === undefined) throw new PolicyError('unreachable', `${host} has no address`);
-  const refused = addresses.find((address) => !guard.isAllowed(address));
-  if (refused !== undefined) {
-    const text = `${host} is at ${refused}, a private, local or metadata address that JETLOOP_WEBHOOK_ADDRESSES does not list`;
-    throw new PolicyError('address_refused', text);
-  }
+): Promise<readonly string[]> {
+  const addresses = await allowedAddresses(hostname, guard, resolve).catch((error: unknown) => {
+    throw error instanceof AddressError ? policyErrorOf(error, hostname) : error;
+  });
   if (protocol === 'http:' && !addresses.every((address) => guard.isListed(address))) {
-    throw new PolicyError('insecure_address', `expected https for ${host}: http is for addresses that are listed`);
+    throw new PolicyError('insecure_address', `expected https for ${hostname}: http is for addresses that are listed`);
   }
-  return first;
+  return addresses;
 }
 
-async function lookUp(host: string, resolve: Resolve): Promise<readonly string[]> {
-  try {
-    return await resolve(host);
-  } catch (error) {
-    const why = errorCode(error);
-    throw new PolicyError('unreachable', `${host} cannot be resolved (${why})`, why);
-  }
+function policyErrorOf({ code, message, detail = '' }: AddressError, hostname: string): PolicyError {
+  if (code === 'unreachable') return new PolicyError(code, message, detail);
+  const text = `${hostname} is at ${detail}, a private, local or metadata address that JETLOOP_WEBHOOK_ADDRESSES does not list`;
+  return new PolicyError(code, text);
 }

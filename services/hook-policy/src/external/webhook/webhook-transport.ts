@@ -2,9 +2,9 @@ import { PolicyError } from '../../policy/policy-error.js';
 import type { WebhookForm } from '../../rules/policy-forms.schema.js';
 import { readSecret } from '../secrets.js';
 import { MAX_ANSWER, type HookTransport } from '../transport.js';
-import type { AddressGuard } from '@jetloop/platform';
+import type { AddressGuard, Resolve } from '@jetloop/platform';
 import { post } from './post.js';
-import { resolveAddress, type Resolve } from './resolve-address.js';
+import { resolveAddresses } from './resolve-addresses.js';
 import { signatureHeaders } from './sign.js';
 
 const MAX_REDIRECTS = 3;
@@ -32,8 +32,8 @@ export function webhookTransport({ url, secret: reference }: WebhookForm, world:
     };
     let target = new URL(url);
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
-      const address = await resolveAddress(target, world.resolve, world.guard);
-      const answer = await post({ url: target, address, headers, body, signal, maxAnswer: MAX_ANSWER });
+      const addresses = await resolveAddresses(target, world.resolve, world.guard);
+      const answer = await post({ url: target, addresses, headers, body, signal, maxAnswer: MAX_ANSWER });
       if (answer.status >= 200 && answer.status <= 299) return { kind: 'answer', bytes: answer.body, plainText: false };
       if (!REDIRECTS.includes(answer.status) || answer.location === undefined) throw failureOf(answer.status);
       target = nextTarget(target, answer.location);

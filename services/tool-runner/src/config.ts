@@ -1,0 +1,89 @@
+import { addressGuard, loadConfig } from '@jetloop/platform';
+import { z } from 'zod';
+import type { ToolRunnerOptions } from './options.js';
+import { loadToolModules } from './tool/load-tool-modules.js';
+
+const names = z
+  .string()
+  .default('')
+  .transform((text) => text.split(',').map((name) => name.trim()))
+  .transform((items) => items.filter((item) => item !== ''));
+
+const addresses = names.superRefine((listed, context) => {
+  try {
+    addressGuard(listed);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
+  }
+});
+
+const limit = z.coerce.number('expected a number').int().min(1).optional();
+
+/** The service's own settings. */
+export const toolRunnerConfig = {
+  /** Modules with tools beside the built-in ones: names of packages or paths of files, separated by commas. */
+  JETLOOP_TOOL_MODULES: names,
+  /** `true`: the tool http_fetch is there. */
+  JETLOOP_HTTP_FETCH: z.enum(['true', 'false']).default('false'),
+  /** Private addresses and ranges that http_fetch may reach all the same, separated by commas. */
+  JETLOOP_HTTP_FETCH_ADDRESSES: addresses,
+  /** Private addresses and ranges that MCP servers behind a URL may be at, separated by commas: `10.1.0.0/16,127.0.0.1`. */
+  JETLOOP_MCP_ADDRESSES: addresses,
+  /** Calls of one tenant at once; default: no limit but the slots. */
+  JETLOOP_TENANT_LIMIT: limit,
+  /** Calls of one tenant at once by tool: `bash=8,http_fetch=4`. */
+  JETLOOP_TOOL_LIMITS: z.string().default('').transform(toolLimits),
+  /** Memory (MiB) that a process of bash may write to. */
+  JETLOOP_TOOL_MEMORY_MB: z.coerce.number('expected MiB').int().min(16).optional(),
+  /** Processes of the runner's user at once, for bash. */
+  JETLOOP_TOOL_PROCESSES: limit,
+} as const;
+
+type Settings = z.output<z.ZodObject<typeof toolRunnerConfig>>;
+/** What a runner is set to, without where it works. */
+export type ToolRunnerSettings = Omit<ToolRunnerOptions, 'workspaceRoots' | 'ackWaitMs'>;
+
+/**
+ * The options that settings stand for, with their modules loaded.
+ * @param folder where paths of modules begin
+ * @throws ToolModuleError
+ */
+export async function settingsOf(settings: Settings, folder: string): Promise<ToolRunnerSettings> {
+  return {
+    extraTools: await loadToolModules(settings.JETLOOP_TOOL_MODULES, folder),
+    toolLimits: settings.JETLOOP_TOOL_LIMITS,
+    mcpAddresses: settings.JETLOOP_MCP_ADDRESSES,
+    ...given('tenantLimit', settings.JETLOOP_TENANT_LIMIT),
+    ...given('memoryMb', settings.JETLOOP_TOOL_MEMORY_MB),
+    ...given('processes', settings.JETLOOP_TOOL_PROCESSES),
+    ...(settings.JETLOOP_HTTP_FETCH === 'true'
+      ? { httpFetch: { addresses: settings.JETLOOP_HTTP_FETCH_ADDRESSES } }
+      : {}),
+  };
+}
+
+/**
+ * The same from an environment, for a program that runs the service inside itself.
+ * @throws ConfigError, ToolModuleError
+ */
+export function readToolRunnerSettings(env: NodeJS.ProcessEnv, folder: string): Promise<ToolRunnerSettings> {
+  return settingsOf(loadConfig(z.object(toolRunnerConfig), env), folder);
+}
+
+function given<K extends string>(key: K, value: number | undefined): Partial<Record<K, number>> {
+  const set: Partial<Record<K, number>> = {};
+  if (value !== undefined) set[key] = value;
+  return set;
+}
+
+function toolLimits(text: string, context: z.RefinementCtx): Record<string, number> {
+  const pairs = text
+    .split(',')
+    .filter((pair) => pair.trim() !== '')
+    .map((pair) => pair.trim().split('='));
+  const isFine = pairs.every(
+    ([tool, most, ...rest]) => tool !== '' && /^[1-9]\d*$/.test(most ?? '') && rest.length === 0,
+  );
+  if (!isFine) context.addIssue({ code: 'custom', message: 'expected tool=number, separated by commas: bash=8' });
+  return Object.fromEntries(pairs.map(([tool = '', most]) => [tool, Number(most)]));
+}
