@@ -17,6 +17,8 @@ targets:
         reply: { text: 'It slept.' }
       - match: { contains: sleep }
         reply: { toolCalls: [{ name: bash, arguments: { command: sleep 60 } }] }
+      - match: { contains: weather }
+        reply: { toolCalls: [{ name: weather, arguments: { town: Ulm } }] }
       - match: { contains: ask }
         reply: { toolCalls: [{ name: bash, arguments: { command: echo asked } }] }
       - reply: { text: 'Good morning.' }
@@ -29,6 +31,13 @@ policies:
     when: { tool: bash, command: { runs: [echo] } }
     decide: { ask: May it echo? }
 `;
+const WEATHER = `
+export default {
+  ...{ name: 'weather', description: 'The weather.', inputSchema: { type: 'object' }, readonly: true, idempotent: true },
+  fit: (args) => ({ ok: true, value: args }),
+  run: ({ town }) => 'Rain in ' + town,
+};
+`;
 const AGENT = 'name: greeter\nmodel: { chain: [default] }\ntools: [bash]\n';
 
 let jetloop: JetloopProcess;
@@ -36,7 +45,9 @@ let up: StayingProcess;
 let natsUrl: string;
 
 beforeAll(async () => {
-  jetloop = await JetloopProcess.create({ 'models.yaml': MODELS, 'policies.yaml': POLICIES, 'agent.yaml': AGENT });
+  const files = { 'models.yaml': MODELS, 'policies.yaml': POLICIES, 'agent.yaml': AGENT, 'weather.mjs': WEATHER };
+  const env = { JETLOOP_TOOL_MODULES: './weather.mjs', JETLOOP_TENANT_LIMIT: '8' };
+  jetloop = await JetloopProcess.create(files, env);
   up = jetloop.start('up', '--models', 'models.yaml', '--policies', 'policies.yaml', '--json');
   natsUrl = (await up.until(/"natsUrl":"([^"]+)"/))[1] ?? '';
 });
@@ -142,6 +153,14 @@ describe('other processes while `jetloop up` runs', () => {
     expect(objects(await here('sql', query, '--json'))).toMatchObject([
       { rows: [1, 2, 3].map((turn) => [turn, 'completed']) },
     ]);
+  });
+
+  it('tools come from the modules that JETLOOP_TOOL_MODULES names', async () => {
+    const ran = await here('run', 'How is the weather?', '--json');
+    expect(ran.exitCode).toBe(0);
+    expect(objects(ran).find(({ type }) => type === 'tool.result')).toMatchObject({
+      data: { isError: false, content: [{ type: 'text', text: 'Rain in Ulm' }] },
+    });
   });
 
   it('agents are put and listed, and a session begins with one', async () => {

@@ -19,13 +19,17 @@ export class JetloopProcess {
     /** The current folder of the command, which agents work in. */
     readonly folder: string,
     readonly dataHome: string,
+    private readonly more: NodeJS.ProcessEnv,
   ) {}
 
-  /** @param files texts by their names in the folder */
-  static async create(files: Readonly<Record<string, string>>): Promise<JetloopProcess> {
+  /**
+   * @param files texts by their names in the folder
+   * @param more variables beside the usual ones
+   */
+  static async create(files: Readonly<Record<string, string>>, more: NodeJS.ProcessEnv = {}): Promise<JetloopProcess> {
     const base = await mkdtemp(join(tmpdir(), 'jetloop-cli-'));
     await chmod(base, 0o755);
-    const jetloop = new JetloopProcess(base, join(base, 'work'), join(base, 'data'));
+    const jetloop = new JetloopProcess(base, join(base, 'work'), join(base, 'data'), more);
     await mkdir(jetloop.folder);
     await Promise.all(Object.entries(files).map(([name, text]) => writeFile(join(jetloop.folder, name), text)));
     return jetloop;
@@ -52,7 +56,7 @@ export class JetloopProcess {
   /** The environment of each of its processes. */
   get env(): NodeJS.ProcessEnv {
     const { PATH, HOME } = process.env;
-    return { PATH, HOME, LANG: 'C.UTF-8', XDG_DATA_HOME: this.dataHome };
+    return { PATH, HOME, LANG: 'C.UTF-8', XDG_DATA_HOME: this.dataHome, ...this.more };
   }
 
   private options() {
