@@ -36,7 +36,7 @@ export interface RouterMeasurement {
   readonly memory: { readonly before: number; readonly open: number; readonly after: number };
 }
 
-const WARM_UP = 400;
+const WARM_UP = 2_000;
 const SMALL_PROMPT = 2_000;
 const LARGE_PROMPT = 60_000;
 const SETTLE_MS = 3_000;

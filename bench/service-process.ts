@@ -8,6 +8,9 @@ const START_MS = 20_000;
 const STOP_MS = 10_000;
 const ROOT = join(import.meta.dirname, '..');
 
+/** As `deploy/entrypoint.sh` starts services. */
+const NODE_OPTIONS: readonly string[] = ['--max-semi-space-size=8'];
+
 /** A process of the benchmark, known by its id. */
 export interface BenchProcess {
   readonly name: string;
@@ -21,14 +24,14 @@ export interface BenchProcess {
 export interface ServiceStart {
   readonly service: ServiceName;
   readonly env: Readonly<Record<string, string>>;
-  /** Node's own options, such as `--cpu-prof`. */
+  /** Node's own options beside those of all services, such as `--cpu-prof`. */
   readonly nodeOptions: readonly string[];
 }
 
 /** Starts a service as its own process and waits until it says that it is ready. */
 export async function startService({ service, env, nodeOptions }: ServiceStart): Promise<BenchProcess> {
   const main = join(ROOT, 'services', service, 'dist', 'main.js');
-  const child = spawn(process.execPath, [...nodeOptions, main], {
+  const child = spawn(process.execPath, [...NODE_OPTIONS, ...nodeOptions, main], {
     env: { PATH: process.env['PATH'] ?? '', ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   });

@@ -8,9 +8,6 @@ import { serviceNames, type BenchOptions, type Sync } from './options.ts';
 import { startService, type BenchProcess } from './service-process.ts';
 import { catalogue, FILE, FILE_TEXT, policySet } from './workload.ts';
 
-/** As `deploy/entrypoint.sh` starts them. */
-const NODE_OPTIONS = ['--max-semi-space-size=8'];
-
 /** Everything but the client: servers on a fresh store, and each service in its own process. */
 export interface BenchSystem {
   readonly natsUrl: string;
@@ -81,7 +78,7 @@ async function start(
   for (const service of serviceNames) {
     const profiling =
       service === options.profile ? ['--cpu-prof', `--cpu-prof-dir=${profiles}`, '--cpu-prof-name=cpu.json'] : [];
-    services.push(await startService({ service, env, nodeOptions: [...NODE_OPTIONS, ...profiling] }));
+    services.push(await startService({ service, env, nodeOptions: profiling }));
   }
   return {
     natsUrl,

@@ -2,6 +2,7 @@ import type { LiveDelta } from '@jetloop/contracts';
 import type { LiveChannel } from '@jetloop/messaging';
 import type { Part } from '../adapter/part.js';
 import type { RouteListener } from '../routing/attempt-once.js';
+import type { Together } from './together.js';
 
 interface Where {
   readonly tenant: string;
@@ -15,19 +16,16 @@ type Kind = LiveDelta['kind'];
 /** Says nothing to anybody. */
 export const SILENT: RouteListener = { part: () => undefined, reset: () => undefined, end: () => undefined };
 
-/** Milliseconds for which pieces after the first are joined. */
-const JOIN_MS = 15;
-
-/** Publishes an answer while it streams: the first piece at once, later ones joined. Nothing waits for it. */
+/** Publishes an answer while it streams: the first piece at once, later ones joined for some 20 ms. Nothing waits for it. */
 export class LiveDeltas implements RouteListener {
   private attemptId = '';
   private n = 0;
   private pending: { kind: Kind; text: string } | undefined;
-  private timer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly channel: Pick<LiveChannel, 'publish'>,
     private readonly where: Where,
+    private readonly together: Together,
   ) {}
 
   part(attemptId: string, part: Part): void {
@@ -54,18 +52,15 @@ export class LiveDeltas implements RouteListener {
       return;
     }
     this.pending = { kind, text: (this.pending?.text ?? '') + text };
-    this.timer ??= setTimeout(() => {
-      this.flush();
-    }, JOIN_MS);
+    this.together.run(this.flush);
   }
 
-  private flush(): void {
-    clearTimeout(this.timer);
-    this.timer = undefined;
+  private readonly flush = (): void => {
+    this.together.forget(this.flush);
     const { pending } = this;
     this.pending = undefined;
     if (pending) this.publish(this.attemptId, pending.kind, pending.text);
-  }
+  };
 
   private publish(attemptId: string, kind: Kind, text: string | undefined): void {
     if (attemptId !== this.attemptId) {

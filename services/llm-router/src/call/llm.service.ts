@@ -12,6 +12,7 @@ import { SharedCooldowns } from '../routing/shared-cooldowns.js';
 import { callState } from './call-state.js';
 import { compactionState } from './compaction-state.js';
 import { LiveDeltas, SILENT } from './live-deltas.js';
+import { Together } from './together.js';
 import { OutputSchemas } from './output-schemas.js';
 import { readJob, type Job } from './read-job.js';
 import { restoreContents } from './restore-contents.js';
@@ -28,6 +29,7 @@ interface RunningCall {
 export class LlmService {
   private readonly running = new Map<string, RunningCall>();
   private readonly tenants = new CountedSlots();
+  private readonly together = new Together();
   private readonly targets = new CountedSlots();
 
   constructor(
@@ -101,7 +103,7 @@ export class LlmService {
         deadline: Date.parse(deadline),
         signal: AbortSignal.any([turnWatch.signal, delivery.signal]),
         // A summary is nothing that the user is told.
-        listener: purpose === 'step' ? new LiveDeltas(this.live, command) : SILENT,
+        listener: purpose === 'step' ? new LiveDeltas(this.live, command, this.together) : SILENT,
         now: () => performance.now(),
         clock: Date.now,
         random: Math.random,
