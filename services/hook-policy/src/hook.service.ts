@@ -1,9 +1,17 @@
-import { policyVersionFor, type BlobRef, type HookCommand, type HookReply } from '@jetloop/contracts';
+import {
+  policyVersionFor,
+  type BlobRef,
+  type DerivedMessage,
+  type HookCommand,
+  type HookReply,
+} from '@jetloop/contracts';
 import {
   BlobNotFoundError,
   BlobStore,
+  ClaimCheck,
   PolicyStore,
   ResponderChannel,
+  restoreContents,
   RetryableError,
   SessionReader,
 } from '@jetloop/messaging';
@@ -24,6 +32,7 @@ export class HookService {
   constructor(
     @Inject(PolicyStore) private readonly store: Pick<PolicyStore, 'sets'>,
     @Inject(BlobStore) private readonly blobs: Pick<BlobStore, 'get'>,
+    @Inject(ClaimCheck) private readonly contents: Pick<ClaimCheck, 'restore'>,
     @Inject(SessionReader) private readonly sessions: Pick<SessionReader, 'read'>,
     @Inject(ResponderChannel) responders: Pick<ResponderChannel, 'request'>,
     @Inject(HOOK_POLICY_OPTIONS) { plugins = [], webhookAddresses = [] }: HookPolicyOptions,
@@ -47,17 +56,26 @@ export class HookService {
     }
   }
 
-  private contextOf({ tenant, session, turn, step, commandId, upTo }: HookCommand, signal: AbortSignal): SeamContext {
+  private contextOf(command: HookCommand, signal: AbortSignal): SeamContext {
+    const { tenant, session, turn, step, commandId } = command;
     let messages: ReturnType<SeamContext['messages']> | undefined;
     return {
       ...{ tenant, session, turn, step, commandId, signal },
       readBlob: (blob) => this.readBlob(tenant, session, blob),
       // Read once, for the first policy that wants them.
-      messages: () =>
-        (messages ??= this.sessions
-          .read(tenant, session, upTo)
-          .then((events) => deriveMessages(events.slice(0, upTo + 1)))),
+      messages: () => (messages ??= this.conversation(command)),
     };
+  }
+
+  /** Whole, as the model is about to see it: the log only refers to what is large. */
+  private async conversation({ tenant, session, upTo }: HookCommand): Promise<DerivedMessage[]> {
+    const events = await this.sessions.read(tenant, session, upTo);
+    const whole = await restoreContents(this.contents, { tenant, session }, events.slice(0, upTo + 1)).catch(
+      (error: unknown) => {
+        throw new RetryableError('a content of the conversation could not be read', { cause: error });
+      },
+    );
+    return deriveMessages(whole);
   }
 
   private async readBlob(tenant: string, session: string, blob: BlobRef): Promise<Uint8Array> {

@@ -39,9 +39,10 @@ const commandFor = (subject: SeamSubject, tenant = 'acme'): HookCommand => ({
 const sessions = { read: () => Promise.reject(new Error('connection lost')) };
 const responders = { request: () => Promise.reject(new Error('no responder here')) };
 const blobs = { get: () => Promise.reject(new Error('connection lost')) };
+const contents = { restore: () => Promise.reject(new Error('connection lost')) };
 const setUp = (): { store: Sets; ask: (subject: SeamSubject, tenant?: string) => Promise<HookReply> } => {
   const store = new Sets();
-  const service = new HookService(store, blobs, sessions, responders, {});
+  const service = new HookService(store, blobs, contents, sessions, responders, {});
   const signal = new AbortController().signal;
   // Parsed as the orchestrator does: the reply fits the contract.
   const ask = async (subject: SeamSubject, tenant?: string): Promise<HookReply> =>
@@ -120,7 +121,7 @@ describe('the hook service', () => {
     const ref = { digest: 'd', size: 1, mediaType: 'text/plain' };
     const stored = subjectOf('prompt-submit', { content: [{ type: 'blob', of: 'text', blob: ref }] });
     await expect(ask(stored)).rejects.toThrow(RetryableError);
-    const stopped = new HookService(store, blobs, sessions, responders, {}).decide(
+    const stopped = new HookService(store, blobs, contents, sessions, responders, {}).decide(
       commandFor(prompt('x')),
       AbortSignal.abort(),
     );

@@ -1,7 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Attempt, LlmCommand, LlmError, LlmReply } from '@jetloop/contracts';
-import { ClaimCheck, LiveChannel, RetryableError, SessionReader, TurnWatch, type Delivery } from '@jetloop/messaging';
+import {
+  ClaimCheck,
+  LiveChannel,
+  restoreContents,
+  RetryableError,
+  SessionReader,
+  TurnWatch,
+  type Delivery,
+} from '@jetloop/messaging';
 import { LLM_ROUTER_OPTIONS, type LlmRouterOptions } from '../options.js';
 import { CountedSlots } from '../routing/counted-slots.js';
 import { limitDelay } from '../routing/limit-delay.js';
@@ -15,7 +23,6 @@ import { LiveDeltas, SILENT } from './live-deltas.js';
 import { Together } from './together.js';
 import { OutputSchemas } from './output-schemas.js';
 import { readJob, type Job } from './read-job.js';
-import { restoreContents } from './restore-contents.js';
 import { ToolSchemas } from './tool-schemas.js';
 import { toResult } from './to-result.js';
 

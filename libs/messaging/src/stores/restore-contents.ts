@@ -1,9 +1,9 @@
 import { isKnownEvent, type ContentBlock, type RecordedEvent, type UnknownEvent } from '@jetloop/contracts';
-import type { ClaimCheck } from '@jetloop/messaging';
+import type { ClaimCheck } from './claim-check.js';
 
 type LogEvent = RecordedEvent | UnknownEvent;
 
-/** The events with the contents that the log only refers to, as they were when they were sent. */
+/** The events with the contents that the log only refers to, as they were said: of those events that the model sees. */
 export async function restoreContents(
   check: Pick<ClaimCheck, 'restore'>,
   { tenant, session }: { readonly tenant: string; readonly session: string },
