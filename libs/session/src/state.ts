@@ -78,7 +78,7 @@ export interface CallState {
   readonly approval?: ApprovalState;
   /** Questions about this call that were asked before. */
   readonly asked: number;
-  /** The policies are asked again: they changed while a person thought. `decided` stands. */
+  /** The policies are asked again: they or the tool changed while a person thought. `decided` stands. */
   readonly reevaluating?: boolean;
   /** Set by `tool.result`. */
   readonly settled?: { readonly context: readonly PolicyContext[] };

@@ -9,6 +9,8 @@ import { acpReplySchema, type AcpReply } from './acp.js';
 /** `commandId` names the work command that is answered; the reply's message id is `<commandId>:reply`. */
 const reply = { commandId: z.string() };
 const deferred = z.object({ until: z.string(), reason: z.string(), attempts: z.array(attemptSchema) });
+/** `schemaHash`: what the tool takes now; reason `tool_changed` only. */
+const toolDeferred = deferred.extend({ schemaHash: z.string().optional() });
 
 export const llmReplySchema = z.object({
   ...reply,
@@ -59,7 +61,7 @@ export const toolReplySchema = z.object({
       unavailable: z.array(z.object({ name: z.string(), reason: z.string() })).default([]),
     }),
     z.object({ status: z.literal('failed'), error: z.object({ code: z.string(), message: z.string() }) }),
-    z.object({ status: z.literal('deferred'), deferred }),
+    z.object({ status: z.literal('deferred'), deferred: toolDeferred }),
   ]),
 });
 export type ToolReply = z.infer<typeof toolReplySchema>;

@@ -23,6 +23,8 @@ export const toolCommandSchema = z.discriminatedUnion('op', [
     effectId: z.string(),
     name: z.string(),
     effective: z.record(z.string(), jsonSchema),
+    /** Of the tool that a person approved: a runner whose tool takes something else defers the call (`tool_changed`). */
+    schemaHash: z.string().optional(),
     workspace: z.string(),
     readonly: z.boolean(),
     sandbox: z.enum(['none', 'bubblewrap']),

@@ -50,6 +50,8 @@ export const turnEvents = {
     until: z.string(),
     reason: z.string(),
     attempts: z.array(attemptSchema),
+    /** Reason `tool_changed`: the tool of an approved call takes something else now, and policies are asked again. */
+    schemaHash: z.string().optional(),
   }),
   'compaction.start': z.object({ turn, range: z.object({ from: z.number(), to: z.number() }) }),
   'compaction.summary': z.object({

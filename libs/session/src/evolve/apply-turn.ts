@@ -2,7 +2,7 @@ import type { EventOf, FinishReason, RecordedEvent } from '@jetloop/contracts';
 import type { CompactionState, SessionState, StepState, TurnState } from '../state.js';
 import { BrokenLogError } from './broken-log.error.js';
 import type { EventContext } from './event-context.js';
-import { inTurn, workStep } from './in-turn.js';
+import { inCall, inTurn, workStep } from './in-turn.js';
 import { beginAttempt } from '../harness/apply-harness.js';
 import { emptyHarness } from '../harness/harness-state.js';
 import { addUsed, costOf, usageOf } from './used.js';
@@ -147,8 +147,20 @@ function deferred(
   const step = isStart || !state.turn ? 0 : workStep(state.turn);
   const deferrals = [...state.deferrals, { what, turn, step, attempt, until, reason, attempts }];
   const next = what === 'acp' ? beginAttempt({ ...state, deferrals }, event) : { ...state, deferrals };
+  if (reason === 'tool_changed') return toolChanged(next, event);
   if (reason !== 'context_overflow') return next;
   return inTurn(next, event, (open) => compactionWanted(open, 'overflow', event.sequence, at));
+}
+
+/** What a person approved is not what would run: the policies are asked about the call again. */
+function toolChanged(state: SessionState, event: RecordedEvent & EventOf<'work.deferred'>): SessionState {
+  const { what, schemaHash = '' } = event.data;
+  return inCall(state, event, Number(what.split('.')[1]), (call) => ({
+    ...call,
+    ...(call.facts ? { facts: { ...call.facts, schemaHash } } : {}),
+    asked: call.asked + 1,
+    reevaluating: true,
+  }));
 }
 
 /** A compaction that is wanted: the state from which it is asked about, or begins. `at`: RFC 3339. */

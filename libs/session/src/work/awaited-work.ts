@@ -99,6 +99,7 @@ function runningCall(state: SessionState, turn: TurnState, step: StepState, call
   if (!decided?.effective) return [];
   const { agent } = state;
   const since = approval?.decidedAt ?? decided.at;
+  const approved = approval && call.facts ? { schemaHash: call.facts.schemaHash } : {};
   return [
     {
       kind: 'tool',
@@ -111,6 +112,7 @@ function runningCall(state: SessionState, turn: TurnState, step: StepState, call
         effectId: `${state.tenant}.${state.session}.${turn.turn}.${step.step}.${call.n}`,
         name: call.name,
         effective: decided.effective,
+        ...approved,
         workspace: state.workspace,
         readonly: agent.readonly,
         sandbox: agent.sandbox,

@@ -19,7 +19,8 @@ export function workCommon(
   const { tenant, session } = state;
   const deferral = lastDeferral(state, { turn, step }, what);
   const attempt = (deferral?.attempt ?? 0) + 1 + (deferral ? 0 : asked);
-  const from = deferral?.until ?? since;
+  // A person may have thought for long since it was deferred.
+  const from = deferral && deferral.until > since ? deferral.until : since;
   return {
     commandId: workId(state, { turn, step }, what, attempt),
     tenant,

@@ -4,6 +4,7 @@ import type { Delivery } from '@jetloop/messaging';
 import { EffectGuard } from '../effect/effect-guard.js';
 import { ToolError } from '../tool/tool-error.js';
 import type { Tool } from '../tool/tool.js';
+import { listingOf } from '../tool/tool-registry.js';
 import { CallLimits } from './call-limits.js';
 import { CallLogs } from './call-logs.js';
 import { standingOf, type CallLog } from './call-log.js';
@@ -52,6 +53,8 @@ export class ToolCallService {
     if (!tool) return refusal('UnknownTool', 'unknown_tool', `This agent has no tool named ${name}.`);
     const refused = refuse(tool, command);
     if (refused) return refused;
+    const changed = changedSince(tool, command);
+    if (changed) return changed;
     const admission = this.limits.admit(tenant, name);
     if (!admission.admitted) return deferred(admission.reason);
     try {
@@ -85,6 +88,15 @@ function refuse(tool: Tool, command: CallCommand): Result | undefined {
   if (command.readonly && !tool.readonly)
     return refusal('ReadonlyMode', 'readonly', `${tool.name} is refused: this session is in readonly mode.`);
   return undefined;
+}
+
+/** A person approved a call of another tool than this one is now. */
+function changedSince(tool: Tool, { schemaHash: approved }: CallCommand): Result | undefined {
+  if (approved === undefined) return undefined;
+  const { schemaHash } = listingOf(tool);
+  if (approved === schemaHash) return undefined;
+  const until = new Date().toISOString();
+  return { status: 'deferred', deferred: { until, reason: 'tool_changed', attempts: [], schemaHash } };
 }
 
 /** Not all at once again: the calls that wait are spread by chance. */
