@@ -2,17 +2,17 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { deadLetterSchema } from '@jetloop/contracts';
 import type { ServiceProcess } from '@jetloop/testing';
 import { ProcessSystem } from './support/process-system.js';
-import { begunIn, callsOnce, counterModule, effectsOf, startToolTurn, type ToolTurn } from './support/tool-turns.js';
+import { begunIn, callsTool, counterModule, effectsOf, startToolTurn, type ToolTurn } from './support/tool-turns.js';
 
 jest.setTimeout(180_000);
 
 const env = { JETLOOP_TOOL_MODULES: counterModule };
 /** Calls over all rounds of T7. */
 const RUNS = Number(process.env['JETLOOP_T7_RUNS'] ?? 40);
-const targets = {
-  count: callsOnce('count', { before: 50, after: 50 }),
-  count_again: callsOnce('count_again', { before: 50, after: 50 }),
-  'count-slowly': callsOnce('count', { before: 4_000 }),
+const models = {
+  count: callsTool('count', { before: 50, after: 50 }),
+  count_again: callsTool('count_again', { before: 50, after: 50 }),
+  'count-slowly': callsTool('count', { before: 4_000 }),
 };
 
 /** Where the runner dies: at a point of its code, or, frozen with the commands at hand, before it looks at any. */
@@ -21,7 +21,7 @@ const rounds = ['before it starts any', 'ledger.after-start:kill@3', 'effect.aft
 describe('effects', () => {
   let system: ProcessSystem;
   beforeAll(async () => {
-    system = await ProcessSystem.start({ targets });
+    system = await ProcessSystem.start({ models });
     await Promise.all([system.spawn('llm-router'), system.spawn('loop-orchestrator')]);
   });
   afterAll(() => system.stop());

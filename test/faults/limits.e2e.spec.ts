@@ -6,7 +6,7 @@ import { JetloopClient } from '@jetloop/client';
 import type { ModelScript, ServiceProcess } from '@jetloop/testing';
 import { ProcessSystem } from './support/process-system.js';
 import { logOf } from './support/session-log.js';
-import { callsOnce, startToolTurn, type ToolTurn } from './support/tool-turns.js';
+import { callsTool, startToolTurn, type ToolTurn } from './support/tool-turns.js';
 
 jest.setTimeout(120_000);
 
@@ -19,7 +19,7 @@ let system: ProcessSystem;
 let neighbour: JetloopClient;
 beforeAll(async () => {
   system = await ProcessSystem.start({
-    targets: { holds: callsOnce('bash', { command: HOLDS }), looks: callsOnce('list_dir', { path: '.' }) },
+    models: { holds: callsTool('bash', { command: HOLDS }), looks: callsTool('list_dir', { path: '.' }) },
     models: Object.fromEntries(models.map((name): [string, ModelScript] => [name, []])),
     settings: { narrow: { maxConcurrent: 1 } },
   });

@@ -1,68 +1,75 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { ProcessSystem } from './support/process-system.js';
-import { comparable, logOf, problemsOf } from './support/session-log.js';
+import { Lane, type KnownTurn } from './support/lane.js';
+import { callsTool } from './support/tool-turns.js';
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
-const targets = {
-  looks: {
-    provider: 'scripted',
-    dialect: 'scripted' as const,
-    model: 'scripted',
-    script: [
-      { match: { hasToolResult: true }, reply: { text: 'I have looked.' } },
-      { reply: { toolCalls: [{ name: 'list_dir', arguments: {} }] } },
-    ],
-  },
+const LANES = 3;
+
+/** Where a point is passed. */
+const sides = ['before', 'after'] as const;
+
+/** Created with its prompt, tools listed, an answer with a call, its result, the last answer. */
+const plain: KnownTurn = { agent: 'plain', passes: { commit: 5, send: 4, outcome: 1, ack: 5 } };
+/**
+ * The same with policies asked about the session's start, the prompt, the step, the call, its result (sent on without a
+ * commit) and the going on, where they stop the turn.
+ */
+const guarded: KnownTurn = { agent: 'guarded', passes: { commit: 9, send: 9, outcome: 1, ack: 10 } };
+
+const turns = [plain, guarded];
+const models = { plain: callsTool('list_dir'), guarded: callsTool('list_dir', { path: 'elsewhere' }) };
+const rule = (seam: string, decide: unknown, when = {}) => ({ name: seam, seams: [seam], when, decide });
+const policies = {
+  name: 'guard',
+  agents: ['guarded'],
+  policies: [
+    rule('session-start', { context: 'You are watched.' }),
+    rule('prompt-submit', { redact: { patterns: ['secret'], with: '***' }, context: 'It was rewritten.' }),
+    rule('pre-step', { context: 'Be brief.' }),
+    rule('pre-tool', { rewrite: { arguments: { path: '.' } } }),
+    rule('post-tool', { redact: { patterns: ['models'], with: '***' }, context: 'So it is.' }),
+    rule('turn-continuation', { stop: true }, { default: 'continue' }),
+  ],
 };
 
-/** One turn: create with a prompt, tool list, answer with a call, result, last answer. */
-const COMMITS = 5;
-const SENDS = 4;
-
-const cases = [...times('commit', COMMITS), ...times('send', SENDS), ...times('outcome', 1), ...times('ack', COMMITS)];
-
-function times(point: string, count: number): string[] {
-  const passes = Array.from({ length: count }, (_, index) => index + 1);
-  return passes.flatMap((nth) => [`${point}.before:kill@${nth}`, `${point}.after:kill@${nth}`]);
-}
+const cases = turns.flatMap((turn) =>
+  Object.entries(turn.passes).flatMap(([point, passes]) =>
+    // What a death behind one point leaves is what a death before the next one leaves: once is enough to see that.
+    (turn === guarded ? sides : sides.slice(1)).map((side) => ({
+      ...{ turn, point: `${point}.${side}`, passes, agent: turn.agent },
+    })),
+  ),
+);
 
 describe('an orchestrator that is killed', () => {
-  let system: ProcessSystem;
-  let undisturbed: unknown;
-
+  let lanes: Lane[] = [];
   beforeAll(async () => {
-    system = await ProcessSystem.start({ targets });
-    await Promise.all([system.spawn('llm-router'), system.spawn('tool-runner')]);
-    const orchestrator = await system.spawn('loop-orchestrator');
-    undisturbed = await turn('undisturbed');
-    await orchestrator.stop();
+    lanes = await Promise.all(Array.from({ length: LANES }, () => Lane.start(models, policies)));
+    await Promise.all(
+      lanes.map(async (lane) => {
+        for (const turn of turns) await lane.learn(turn);
+      }),
+    );
   });
-  afterAll(() => system.stop());
+  afterAll(() => Promise.all(lanes.map((lane) => lane.stop())));
 
-  async function turn(session: string): Promise<unknown> {
-    const agent = system.agent('looks', { tools: ['list_dir'] });
-    const { messageId } = await system.client.create({
-      session,
-      agent,
-      workspace: system.folder,
-      prompt: 'look around',
-    });
-    const { reason } = await system.client.turnOf(session, messageId, { signal: AbortSignal.timeout(30_000) });
-    expect(reason).toEqual({ kind: 'completed' });
-    const log = await logOf(system.client, session);
-    expect(problemsOf(log)).toEqual([]);
-    return comparable(log, session);
-  }
+  it.each(cases)(
+    'L38 at $point of a $agent turn, each of $passes: another one completes the turn, with the log of an undisturbed run',
+    async ({ turn, point, passes }) => {
+      const faults = Array.from({ length: passes }, (_, index) => `${point}:kill@${index + 1}`).values();
+      await Promise.all(
+        lanes.map(async (lane) => {
+          for (const fault of faults) await lane.killedAt(turn, fault);
+        }),
+      );
+    },
+  );
 
-  it.each(cases)('L38 %s: the turn completes after a restart, with the log of an undisturbed run', async (fault) => {
-    const session = fault.replaceAll(/[.:@]/g, '-');
-    const doomed = await system.spawn('loop-orchestrator', { JETLOOP_FAULT: fault });
-    const done = turn(session);
-    done.catch(() => undefined); // awaited below, after the kill
-    expect(await doomed.exited).toBe('SIGKILL');
-    const next = await system.spawn('loop-orchestrator');
-    expect(await done).toEqual(undisturbed);
-    expect(await next.stop()).toBe(0);
+  it('L38 no model was asked twice', () => {
+    const requests = (agent: string) => lanes.flatMap(({ system }) => system.provider.requests(agent));
+    const runs = (agent: string) => LANES + cases.reduce((sum, one) => sum + (one.agent === agent ? one.passes : 0), 0);
+    expect(requests('plain')).toHaveLength(2 * runs('plain'));
+    expect(requests('guarded')).toHaveLength(runs('guarded'));
   });
 });

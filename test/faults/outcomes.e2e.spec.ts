@@ -1,25 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { outcomeSchema, subjects, type Outcome } from '@jetloop/contracts';
-import type { ServiceProcess } from '@jetloop/testing';
+import type { ModelScript, ServiceProcess } from '@jetloop/testing';
 import { ProcessSystem } from './support/process-system.js';
 import { logOf } from './support/session-log.js';
+import { callsTool } from './support/tool-turns.js';
 
 jest.setTimeout(60_000);
 
-const scripted = (script: unknown[]) => ({
-  provider: 'scripted',
-  dialect: 'scripted' as const,
-  model: 'scripted',
-  script: script as never,
-});
-const targets = {
-  talks: scripted([{ reply: { text: 'yes' } }]),
-  slow: scripted([{ reply: { text: 'at last' }, delayMs: 3_000 }]),
-  looks: scripted([
-    { match: { hasToolResult: true }, reply: { text: 'seen' } },
-    { reply: { toolCalls: [{ name: 'list_dir' }] } },
-  ]),
+const models: Record<string, ModelScript> = {
+  talks: () => ({ text: 'yes' }),
+  slow: () => ({ text: 'at last', delayMs: 3_000 }),
+  looks: callsTool('list_dir'),
 };
 const careful = {
   name: 'careful',
@@ -35,7 +27,7 @@ describe('the answer to a command', () => {
   let orchestrator: ServiceProcess;
 
   beforeAll(async () => {
-    system = await ProcessSystem.start({ targets });
+    system = await ProcessSystem.start({ models });
     await system.putPolicies('careful', careful);
     [orchestrator] = await Promise.all([
       system.spawn('loop-orchestrator'),

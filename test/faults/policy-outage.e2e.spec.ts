@@ -3,6 +3,7 @@ import { isKnownEvent, type RecordedEvent } from '@jetloop/contracts';
 import type { ServiceProcess } from '@jetloop/testing';
 import { ProcessSystem } from './support/process-system.js';
 import { logOf, problemsOf } from './support/session-log.js';
+import { callsTool } from './support/tool-turns.js';
 
 /** Milliseconds without hook-policy: JETLOOP_TEST_POLICY_OUTAGE_MS=30000 is the acceptance run. */
 const OUTAGE_MS = Number(process.env['JETLOOP_TEST_POLICY_OUTAGE_MS'] ?? 2_000);
@@ -10,20 +11,8 @@ const SESSIONS = 8;
 const STEPS = 8;
 jest.setTimeout(90_000 + OUTAGE_MS);
 
-const targets = {
-  works: {
-    provider: 'scripted',
-    dialect: 'scripted' as const,
-    model: 'scripted',
-    script: [
-      ...Array.from({ length: STEPS }, (_, index) => ({
-        match: { step: index + 1 },
-        reply: { toolCalls: [{ name: 'bash', arguments: { command: 'echo as the model wanted it' } }] },
-        delayMs: 50,
-      })),
-      { reply: { text: 'It is done.' } },
-    ],
-  },
+const models = {
+  works: callsTool('bash', { command: 'echo as the model wanted it' }, { times: STEPS, delayMs: 50 }),
 };
 /** Whatever runs went through it: it shows in the arguments. */
 const marks = {
@@ -45,7 +34,7 @@ describe('H4 hook-policy stopped under load', () => {
   let policies: ServiceProcess;
 
   beforeAll(async () => {
-    system = await ProcessSystem.start({ targets });
+    system = await ProcessSystem.start({ models });
     await system.putPolicies('marks', marks);
     [policies] = await Promise.all([system.spawn('hook-policy'), ...others.map((service) => system.spawn(service))]);
   });

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { ProcessSystem } from './support/process-system.js';
-import { begunIn, callsOnce, counterModule, effectsOf, startToolTurn } from './support/tool-turns.js';
+import { begunIn, callsTool, counterModule, effectsOf, startToolTurn } from './support/tool-turns.js';
 
 jest.setTimeout(120_000);
 
@@ -12,13 +12,13 @@ const env = { JETLOOP_TOOL_MODULES: counterModule };
 let system: ProcessSystem;
 beforeAll(async () => {
   system = await ProcessSystem.start({
-    targets: {
-      says: callsOnce('moody__say'),
-      exits: callsOnce('exit_process'),
-      counts: callsOnce('count_again'),
-      'count-slowly': callsOnce('count', { before: 1_000 }),
-      'count-long': callsOnce('count', { before: 10_000 }),
-      'count-again-long': callsOnce('count_again', { before: 3_000 }),
+    models: {
+      says: callsTool('moody__say'),
+      exits: callsTool('exit_process'),
+      counts: callsTool('count_again'),
+      'count-slowly': callsTool('count', { before: 1_000 }),
+      'count-long': callsTool('count', { before: 10_000 }),
+      'count-again-long': callsTool('count_again', { before: 3_000 }),
     },
   });
   await Promise.all([system.spawn('llm-router'), system.spawn('loop-orchestrator')]);

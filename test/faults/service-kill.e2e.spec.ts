@@ -3,25 +3,12 @@ import type { ServiceProcess } from '@jetloop/testing';
 import { equalsJournal } from './support/equals-journal.js';
 import { ProcessSystem } from './support/process-system.js';
 import { logOf, problemsOf } from './support/session-log.js';
+import { callsTool } from './support/tool-turns.js';
 
 jest.setTimeout(90_000);
 
 const STEPS = 6;
-const targets = {
-  looks: {
-    provider: 'scripted',
-    dialect: 'scripted' as const,
-    model: 'scripted',
-    script: [
-      ...Array.from({ length: STEPS }, (_, index) => ({
-        match: { step: index + 1 },
-        reply: { toolCalls: [{ name: 'list_dir', arguments: {} }] },
-        delayMs: 100,
-      })),
-      { reply: { text: 'I have looked.' } },
-    ],
-  },
-};
+const models = { looks: callsTool('list_dir', {}, { times: STEPS, delayMs: 100 }) };
 const watched = {
   name: 'watched',
   tenants: ['*'],
@@ -44,7 +31,7 @@ describe('a service that is killed in a turn', () => {
   const running = new Map<string, ServiceProcess>();
 
   beforeAll(async () => {
-    system = await ProcessSystem.start({ targets });
+    system = await ProcessSystem.start({ models });
     await system.putPolicies('watched', watched);
     await Promise.all(services.map(async (service) => running.set(service, await system.spawn(service))));
   });

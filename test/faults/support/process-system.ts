@@ -41,6 +41,7 @@ export class ProcessSystem {
     readonly bus: Bus,
     /** Where `models` are; it outlives every service. */
     readonly provider: StrictProvider,
+    private readonly models: readonly string[],
     private readonly stopServers: () => Promise<void>,
   ) {}
 
@@ -59,9 +60,8 @@ export class ProcessSystem {
     const bus = await Bus.connect({ url, name: 'test' });
     await applyTopology(bus, { ackWaitMs: ACK_WAIT_MS, replicas });
     const client = await JetloopClient.connect({ natsUrl: url, tenant: servers.tenant, actor: 'test' });
-    return new ProcessSystem(servers.tenant, url, servers.databaseUrl, folder, client, bus, provider, () =>
-      servers.stop(),
-    );
+    const { tenant, databaseUrl, stop } = servers;
+    return new ProcessSystem(tenant, url, databaseUrl, folder, client, bus, provider, Object.keys(models), stop);
   }
 
   async spawn(service: string, env: Readonly<Record<string, string>> = {}): Promise<ServiceProcess> {
@@ -96,6 +96,7 @@ export class ProcessSystem {
     store.close();
   }
 
+  /** @throws Error when a model was sent what a real provider would refuse */
   async stop(): Promise<void> {
     await this.client.close();
     await Promise.all([...this.processes].map((process) => process.stop(5_000)));
@@ -103,5 +104,9 @@ export class ProcessSystem {
     await this.provider.stop();
     await this.stopServers();
     await rm(this.folder, { recursive: true, force: true });
+    const refused = this.models.flatMap((model) =>
+      this.provider.requests(model).flatMap(({ problem }) => (problem === undefined ? [] : [`${model}: ${problem}`])),
+    );
+    if (refused.length > 0) throw new Error(`the provider refused ${refused.length} requests:\n${refused.join('\n')}`);
   }
 }

@@ -1,22 +1,19 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EventData } from '@jetloop/contracts';
+import type { ModelScript } from '@jetloop/testing';
 import type { ProcessSystem } from './process-system.js';
 import { logOf, problemsOf } from './session-log.js';
 
 /** The counter tools, for `JETLOOP_TOOL_MODULES`. */
 export const counterModule = join(import.meta.dirname, '../../fixtures/tools/counter.mjs');
 
-/** A model that calls one tool and then is done. */
-export function callsOnce(name: string, args: unknown = {}) {
-  return {
-    provider: 'scripted',
-    dialect: 'scripted' as const,
-    model: 'scripted',
-    script: [
-      { match: { hasToolResult: true }, reply: { text: 'done' } },
-      { reply: { toolCalls: [{ name, arguments: args as never }] } },
-    ],
+/** A model that calls a tool, so many times one after another (default once), and then is done. */
+export function callsTool(name: string, args: unknown = {}, { times = 1, delayMs = 0 } = {}): ModelScript {
+  return ({ messages }) => {
+    const results = messages.filter(({ role }) => role === 'tool').length;
+    if (results >= times) return { text: 'done' };
+    return { calls: [{ id: `call_${results + 1}`, name, arguments: args }], delayMs };
   };
 }
 
