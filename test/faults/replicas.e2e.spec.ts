@@ -1,64 +1,107 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { startNatsCluster } from '@jetloop/testing';
+import { startNatsCluster, type ModelScript } from '@jetloop/testing';
+import { gate, type Gate } from '../e2e/support/gate.js';
+import { spoken } from '../e2e/support/messages.js';
 import { ProcessSystem } from './support/process-system.js';
-import { logOf, problemsOf } from './support/session-log.js';
+import { expectWhole, racePrompts, raceReplies } from './support/races.js';
+import { callsTool } from './support/tool-turns.js';
 
 jest.setTimeout(240_000);
 
-const targets = {
-  talks: {
-    provider: 'scripted',
-    dialect: 'scripted' as const,
-    model: 'scripted',
-    script: [{ reply: { text: 'yes' } }],
-  },
+const models: Record<string, ModelScript> = {
+  talks: () => ({ text: 'yes' }),
+  works: callsTool('list_dir', {}, { times: 4 }),
 };
 
-/** Rounds of two prompts at one instant and a steer that races the replies. */
-async function race(system: ProcessSystem, { sessions, rounds }: { sessions: number; rounds: number }): Promise<void> {
-  const { client } = system;
-  const one = async (session: string): Promise<void> => {
-    await client.create({ session, agent: system.agent('talks') });
-    for (let round = 0; round < rounds; round++) {
-      const [a, b, steer] = await Promise.all([
-        client.prompt(session, `a${round}`, { messageId: `a${round}` }),
-        client.prompt(session, `b${round}`, { messageId: `b${round}` }),
-        client.steer(session, `s${round}`, { messageId: `s${round}` }),
-      ]);
-      const from = Math.min(a.sequence, b.sequence, steer.sequence);
-      const signal = AbortSignal.timeout(60_000);
-      await Promise.all([a, b, steer].map(({ messageId }) => client.turnOf(session, messageId, { from, signal })));
-    }
-  };
-  const ids = Array.from({ length: sessions }, (_, index) => `race-${index}`);
-  await Promise.all(ids.map(one));
-  for (const session of ids) {
-    const log = await logOf(client, session);
-    expect({ session, problems: problemsOf(log) }).toEqual({ session, problems: [] });
-    expect(log.filter(({ type }) => type === 'message.queued')).toHaveLength(3 * rounds);
-    expect(
-      log.filter(
-        ({ type, data }) => type === 'turn.end' && (data as { reason: { kind: string } }).reason.kind !== 'completed',
-      ),
-    ).toEqual([]);
-  }
+async function startReplicas(system: ProcessSystem, env = {}) {
+  const [left, right] = await Promise.all([
+    system.spawn('loop-orchestrator', env),
+    system.spawn('loop-orchestrator', env),
+    system.spawn('llm-router'),
+    system.spawn('tool-runner'),
+  ]);
+  return { left, right };
 }
 
-async function startReplicas(system: ProcessSystem) {
-  await system.spawn('llm-router');
-  return Promise.all([system.spawn('loop-orchestrator'), system.spawn('loop-orchestrator')]);
+/** Every steer stands once in what its session's model was told last. */
+function expectToldOnce(system: ProcessSystem, steers: ReadonlyMap<string, readonly string[]>): void {
+  for (const [session, texts] of steers) {
+    const last = system.provider.requests('works').findLast((request) => spoken(request).includes(`user: ${session}`));
+    const told = spoken(last).join('\n');
+    expect(texts.map((text) => told.split(text).length - 1)).toEqual(texts.map(() => 1));
+  }
 }
 
 describe('two replicas of the orchestrator on one server', () => {
   let system: ProcessSystem;
   beforeAll(async () => {
-    system = await ProcessSystem.start({ targets });
+    system = await ProcessSystem.start({ models });
     await startReplicas(system);
   });
   afterAll(() => system.stop());
 
-  it('L37 two prompts of one session at the same instant and a steer racing every reply, 1,000 times: nothing lost, nothing double', async () => {
-    await race(system, { sessions: 50, rounds: 20 });
+  it('L37 two prompts of one session at the same instant and a steer, 1,000 times: nothing lost, nothing double', async () => {
+    await racePrompts(system, 'talks', { sessions: 50, rounds: 20 });
+  });
+
+  it('L37 a steer racing every reply of model and tools: each is told once, nothing is lost', async () => {
+    expectToldOnce(system, await raceReplies(system, 'works', { sessions: 20, rounds: 12 }));
+  });
+});
+
+describe('a replica whose kept state is behind', () => {
+  let system: ProcessSystem;
+  let waits: Gate;
+  beforeAll(async () => {
+    waits = gate();
+    system = await ProcessSystem.start({ models: { waits: () => ({ text: 'yes', after: waits.opened }) } });
+  });
+  afterAll(() => system.stop());
+
+  it('L37 a stale cache on one side: it decides again, whether it would have taken or refused', async () => {
+    // With one slot, a frozen process holds one command at most; the other one gets it a second later.
+    const { left, right } = await startReplicas(system, { JETLOOP_SLOTS: '1' });
+    const { client, provider } = system;
+    const turnOf = (session: string, messageId: string, from = 0) =>
+      client.turnOf(session, messageId, { from, signal: AbortSignal.timeout(30_000) });
+    const agent = system.agent('waits');
+    const ids = ['was-busy', 'was-open', 'was-new'] as const;
+
+    // The left one alone begins the turns, and keeps that they wait for their model.
+    right.freeze();
+    const first = await Promise.all(ids.map((session) => client.create({ session, agent, prompt: 'one' })));
+    while (provider.requests('waits').length < ids.length) await new Promise((resolve) => setTimeout(resolve, 20));
+
+    // The right one alone ends them, and goes on.
+    left.freeze();
+    right.thaw();
+    waits.open();
+    await Promise.all(first.map(({ session, messageId }) => turnOf(session, messageId)));
+    const two = await client.prompt('was-new', 'two', { messageId: 'two' });
+    await turnOf('was-new', 'two', two.sequence);
+    await client.closeSession('was-open');
+
+    // To the left one the first turns are still open.
+    right.freeze();
+    left.thaw();
+    const [next, three, again, other, late, gone] = await Promise.allSettled([
+      client.prompt('was-busy', 'two', { whenBusy: 'reject' }),
+      client.prompt('was-new', 'three'),
+      client.prompt('was-new', 'two', { messageId: 'two' }),
+      client.prompt('was-new', 'not two', { messageId: 'two' }),
+      client.prompt('was-open', 'too late'),
+      client.cancel('was-open'),
+    ]);
+    expect([next, three]).toMatchObject([{ status: 'fulfilled' }, { status: 'fulfilled' }]);
+    expect(again).toEqual({ status: 'fulfilled', value: two });
+    expect([other, late, gone]).toMatchObject(['conflict', 'closed', 'closed'].map((code) => ({ reason: { code } })));
+    for (const taken of [next, three])
+      if (taken.status === 'fulfilled') await turnOf(taken.value.session, taken.value.messageId, taken.value.sequence);
+
+    right.thaw();
+    await expectWhole(system, 'was-busy', 2);
+    await expectWhole(system, 'was-new', 3);
+    await expectWhole(system, 'was-open', 1);
   });
 });
 
@@ -67,7 +110,7 @@ describe('two replicas of the orchestrator on three servers', () => {
   let cluster: Awaited<ReturnType<typeof startNatsCluster>>;
   beforeAll(async () => {
     cluster = await startNatsCluster();
-    system = await ProcessSystem.start({ targets, natsUrl: cluster.natsUrl, replicas: 3 });
+    system = await ProcessSystem.start({ models, natsUrl: cluster.natsUrl, replicas: 3 });
     await startReplicas(system);
   });
   afterAll(async () => {
@@ -76,6 +119,7 @@ describe('two replicas of the orchestrator on three servers', () => {
   });
 
   it('L37 the same on a cluster, where a read may be stale', async () => {
-    await race(system, { sessions: 20, rounds: 10 });
+    await racePrompts(system, 'talks', { sessions: 20, rounds: 10 });
+    expectToldOnce(system, await raceReplies(system, 'works', { sessions: 5, rounds: 12 }));
   });
 });
