@@ -1,20 +1,26 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { EventData } from '@jetloop/contracts';
+import { runAuditQuery } from '@jetloop/persistence';
 import type { ModelScript, ServiceProcess } from '@jetloop/testing';
 import { TestSession } from '../e2e/support/test-session.js';
 import { spoken } from '../e2e/support/messages.js';
 import { ProcessSystem } from './support/process-system.js';
 import { problemsOf } from './support/session-log.js';
-import { counterModule } from './support/tool-turns.js';
+import { callsTool, counterModule } from './support/tool-turns.js';
 
 jest.setTimeout(90_000);
 
+const toolRunner = pathToFileURL(join(import.meta.dirname, '../../services/tool-runner/dist/index.js')).href;
 const forever = { after: new Promise(() => undefined) };
 const callsOnce: ModelScript = (request) =>
   spoken(request).at(-1)?.startsWith('user') ? { calls: [{ name: 'list_dir' }] } : { text: 'done' };
 const models: Record<string, ModelScript> = {
   asks: callsOnce,
+  adds: callsTool('add', { a: 1 }),
   hangs: () => forever,
   parent: (request) =>
     spoken(request).at(-1)?.startsWith('user')
@@ -24,13 +30,23 @@ const models: Record<string, ModelScript> = {
   'looks-at-tools': () => ({ text: 'I see' }),
 };
 
-const asking = (decide: unknown) => ({
+const asking = (decide: unknown, agent = 'asks') => ({
   name: 'asking',
-  tenants: ['*'],
-  agents: ['asks'],
-  policies: [{ name: 'ask', order: 0, mode: 'enforce', seams: ['pre-tool'], when: { tool: ['list_dir'] }, decide }],
+  agents: [agent],
+  policies: [{ name: 'ask', seams: ['pre-tool'], decide }],
 });
-const services = ['loop-orchestrator', 'llm-router', 'tool-runner', 'hook-policy'];
+/** Source of a tool module. The numbers may be left out: what it takes changes, and old arguments still fit. */
+const adding = (numbers: readonly string[]) => `
+import { defineTool } from '${toolRunner}';
+import { z } from '${import.meta.resolve('zod')}';
+export default defineTool({
+  name: 'add',
+  description: 'Adds.',
+  input: z.object({ ${numbers.map((name) => `${name}: z.number().optional()`).join(', ')} }),
+  run: () => 'added ${numbers.length}',
+});
+`;
+const services = ['loop-orchestrator', 'llm-router', 'tool-runner', 'hook-policy', 'session-projector'];
 
 describe('a session that waits', () => {
   let system: ProcessSystem;
@@ -55,18 +71,35 @@ describe('a session that waits', () => {
   };
   const waiting = async (id: string) => {
     const session = await create('asks', id, { tools: ['list_dir'] });
-    const before = session.requests.length;
     const end = await session.begin('look');
     const { data } = await session.until('approval.requested');
-    const told = () => spoken(session.requests[before + 1]).at(-1);
+    /** What its model was told last, once it is the last to end. */
+    const told = () => spoken(session.requests.at(-1)).at(-1);
     return { session, end, asked: data as EventData<'approval.requested'>, told };
   };
   const decided = (session: TestSession) => session.data('approval.decided');
+  /** What SQL says of a session that waits, once it has heard of it. */
+  const untilInSql = async (id: string): Promise<unknown[]> => {
+    for (;;) {
+      const query = `select status, waiting_for, open_approvals from sessions where session_id = '${id}'`;
+      const [row] = (await runAuditQuery(system.databaseUrl, query)).rows;
+      if (row?.[0] === 'waiting') return row;
+      await sleep(50);
+    }
+  };
+  /** A module with one tool, which takes so many numbers. */
+  const runnerWith = async (...numbers: string[]) => {
+    const module = join(system.folder, `add-${numbers.length}.mjs`);
+    await writeFile(module, adding(numbers));
+    await running.get('tool-runner')?.stop();
+    running.set('tool-runner', await system.spawn('tool-runner', { JETLOOP_TOOL_MODULES: module }));
+  };
 
   it('H6 a question outlives the restart of everything: approved, rejected, decided twice, too late', async () => {
     const yes = await waiting('h6-approved');
     const no = await waiting('h6-rejected');
     await restart();
+    expect(await untilInSql('h6-rejected')).toEqual(['waiting', 'approval', 1]);
     await system.client.decideApproval(yes.session.id, '1-1-0', 'approved');
     await system.client.decideApproval(yes.session.id, '1-1-0', 'approved');
     expect(await yes.end()).toEqual({ kind: 'completed' });
@@ -75,7 +108,7 @@ describe('a session that waits', () => {
     await system.client.decideApproval(no.session.id, '1-1-0', 'rejected', { note: 'Not on a Friday.' });
     expect(await no.end()).toEqual({ kind: 'completed' });
     expect(await no.session.data('tool.result')).toMatchObject([{ isError: true, error: { code: 'rejected' } }]);
-    expect(JSON.stringify(await no.session.data('tool.result'))).toContain('rejected by test: Not on a Friday.');
+    expect(no.told()).toContain('rejected by test: Not on a Friday.');
     await expect(system.client.decideApproval(no.session.id, '1-1-0', 'approved')).rejects.toMatchObject({
       code: 'stale',
       message: expect.stringContaining('rejected'),
@@ -120,6 +153,25 @@ describe('a session that waits', () => {
     await system.client.decideApproval(session.id, '1-1-0', 'approved');
     expect(await end()).toEqual({ kind: 'completed' });
     expect(await session.data('tool.result')).toMatchObject([{ isError: true, error: { code: 'denied' } }]);
+    await system.putPolicies('asking', asking({ ask: 'May it look?' }));
+    await sleep(200);
+  });
+
+  it('H6 a tool that takes something else than when a person was asked: the policies are asked again', async () => {
+    await system.putPolicies('asking', asking({ ask: 'May it?' }, 'adds'));
+    await runnerWith('a', 'b');
+    const session = await create('adds', 'h6-tool', { tools: ['add'] });
+    const end = await session.begin('add');
+    await session.until('approval.requested');
+    await runnerWith('a', 'b', 'c');
+    await system.client.decideApproval(session.id, '1-1-0', 'approved');
+    const again = (await session.until('approval.requested', 2)).data as EventData<'approval.requested'>;
+    expect(await session.data('work.deferred')).toMatchObject([{ what: 'tool.0', reason: 'tool_changed' }]);
+    expect(await session.data('tool.result')).toEqual([]);
+    await system.client.decideApproval(session.id, again.approvalId, 'approved');
+    expect(await end()).toEqual({ kind: 'completed' });
+    expect(await session.data('tool.result')).toMatchObject([{ isError: false, content: [{ text: 'added 3' }] }]);
+    expect(problemsOf(await session.events())).toEqual([]);
     await system.putPolicies('asking', asking({ ask: 'May it look?' }));
     await sleep(200);
   });

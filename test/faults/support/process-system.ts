@@ -60,7 +60,8 @@ export class ProcessSystem {
     const bus = await Bus.connect({ url, name: 'test' });
     await applyTopology(bus, { ackWaitMs: ACK_WAIT_MS, replicas });
     const client = await JetloopClient.connect({ natsUrl: url, tenant: servers.tenant, actor: 'test' });
-    const { tenant, databaseUrl, stop } = servers;
+    const { tenant, databaseUrl } = servers;
+    const stop = () => servers.stop();
     return new ProcessSystem(tenant, url, databaseUrl, folder, client, bus, provider, Object.keys(models), stop);
   }
 

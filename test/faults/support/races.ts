@@ -56,7 +56,9 @@ export async function raceReplies(
     };
     for (const worker of ['llm', 'tool'])
       bus.nats.subscribe(`cmd.session.${tenant}.*.${worker}`, {
-        callback: (_error, { subject }) => steer(subject.split('.')[3] ?? ''),
+        callback: (_error, { subject }) => {
+          steer(subject.split('.')[3] ?? '');
+        },
       });
   });
   const first = await Promise.all(

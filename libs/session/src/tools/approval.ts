@@ -53,6 +53,6 @@ export function notApproved({ approval }: CallState): SettledResult | undefined 
   const text =
     approval.outcome === 'expired'
       ? `Nobody ${isQuestion(approval) ? 'answered' : 'approved this call'} in time.`
-      : `This call was ${approval.outcome} by ${approval.by ?? 'nobody'}${note}.`;
+      : `This call was ${approval.outcome} by ${approval.by ?? 'nobody'}${note}${/[.!?]$/.test(note) ? '' : '.'}`;
   return errorResult({ name: 'NotApproved', code: approval.outcome, text });
 }
