@@ -19,8 +19,11 @@ let system: ProcessSystem;
 let neighbour: JetloopClient;
 beforeAll(async () => {
   system = await ProcessSystem.start({
-    models: { holds: callsTool('bash', { command: HOLDS }), looks: callsTool('list_dir', { path: '.' }) },
-    models: Object.fromEntries(models.map((name): [string, ModelScript] => [name, []])),
+    models: {
+      holds: callsTool('bash', { command: HOLDS }),
+      looks: callsTool('list_dir', { path: '.' }),
+      ...Object.fromEntries(models.map((name): [string, ModelScript] => [name, []])),
+    },
     settings: { narrow: { maxConcurrent: 1 } },
   });
   neighbour = await JetloopClient.connect({

@@ -163,7 +163,7 @@ export class JetloopClient {
    * calls that were open there have an "interrupted" result here.
    * @throws CommandRefusedError `invalid` (no such event), `not_found`, `conflict` (the new session exists), `full`, `unavailable`
    * @example
-   * const { session: second } = await client.fork({ session, sequence: 41 });
+   * const { session: second } = await client.fork({ session, sequence });
    */
   async fork(
     from: { readonly session: string; readonly sequence: number },
@@ -279,7 +279,7 @@ export class JetloopClient {
    * The events of a session from the journal, contiguous by sequence; goes on with new ones until the signal aborts.
    * @throws CommandRefusedError `invalid`, SessionNotFoundError
    * @example
-   * for await (const { event, at } of client.events(session, { from: 12, signal })) console.log(at, event.type);
+   * for await (const { event, at } of client.events(session, { from: sequence, signal })) console.log(at, event.type);
    */
   events(session: string, { from, follow, signal }: EventsOptions = {}): AsyncIterable<SessionEntry> {
     return readEvents(this.bus, { ...this.address(session), from, follow, signal });

@@ -111,7 +111,9 @@ function answer(session: SessionDriver, { pick, text, calls, cut, fails }: Extra
       },
       what,
     );
-  } else if (work.kind === 'tool') session.toolReturns(Number(what.slice(5)), text, fails);
+  } else if (cut && work.kind === 'tool' && work.command.op === 'call' && work.command.schemaHash !== undefined)
+    session.toolChanged(work.command.n, text);
+  else if (work.kind === 'tool') session.toolReturns(Number(what.slice(5)), text, fails);
   else if (work.kind !== 'hook') return;
   else if (fails) session.policyFails(what, text);
   else session.policyAnswers(what, policyAnswer(work.command.subject.seam, text, cut));

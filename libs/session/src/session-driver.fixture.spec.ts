@@ -210,6 +210,13 @@ export class SessionDriver {
     });
   }
 
+  /** The runner's tool takes something else than the one that a person approved. */
+  toolChanged(n: number, schemaHash: string): Decision {
+    const { commandId } = this.work(`tool.${n}`).command;
+    const deferred = { until: this.now, reason: 'tool_changed', attempts: [], schemaHash };
+    return this.reply({ commandId, kind: 'tool', result: { status: 'deferred', deferred } });
+  }
+
   policyAnswers(what: string, decision: Extract<HookReply['result'], { status: 'decided' }>['decision']): Decision {
     return this.hook(what, { status: 'decided', decision });
   }

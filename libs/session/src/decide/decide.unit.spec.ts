@@ -435,19 +435,14 @@ describe('approvals', () => {
 
   it('hold for the tool as it was: when it takes something else, the policies are asked again', () => {
     const session = asking();
-    const changed = (schemaHash: string) => {
-      const { commandId } = session.work('tool.0').command;
-      const deferred = { until: session.now, reason: 'tool_changed', attempts: [], schemaHash };
-      session.reply({ commandId, kind: 'tool', result: { status: 'deferred', deferred } });
-    };
     session.approve('1-1-0', 'approved');
     expect(session.work('tool.0').command).toMatchObject({ schemaHash: 'bash', attempt: 1 });
-    changed('bash v2');
+    session.toolChanged(0, 'bash v2');
     expect(session.outstandingNames()).toEqual(['hook.pre-tool.0']);
     const first = session.work('hook.pre-tool.0').command.commandId;
     session.policyAnswers('hook.pre-tool.0', { decision: 'allow', policies: [], context: [] });
     expect(session.work('tool.0').command).toMatchObject({ schemaHash: 'bash v2', attempt: 2 });
-    changed('bash v3');
+    session.toolChanged(0, 'bash v3');
     expect(session.work('hook.pre-tool.0').command.commandId).not.toBe(first);
     session.policyAnswers('hook.pre-tool.0', { decision: 'deny', policy: 'careful', reason: 'not this', context: [] });
     expect(session.data('tool.result')).toMatchObject([{ error: { code: 'denied' } }]);
