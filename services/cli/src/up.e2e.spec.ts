@@ -118,7 +118,7 @@ describe('other processes while `jetloop up` runs', () => {
     expect(waiting).toMatchObject({ tool: 'bash', question: expect.stringContaining('May it echo?') });
     const id = String(waiting?.['approvalId']);
     const [listed] = objects(await here('sessions', '--limit', '1', '--json'));
-    expect(listed).toMatchObject({ session: 's3', approvals: [id] });
+    expect(listed).toMatchObject({ session: 's3', waitsFor: [`approval ${id}`] });
     expect((await here('sessions', '--limit', '1')).out).toContain(`approval ${id}`);
     expect(await here('approvals', 'approve', 's3', id, '--note', 'fine')).toMatchObject({ exitCode: 0, err: '' });
     const late = await here('approvals', 'deny', 's3', id);
@@ -126,7 +126,7 @@ describe('other processes while `jetloop up` runs', () => {
     expect(late.err).toContain('was decided before: approved');
     expect((await here('tail', 's3', '--until-idle')).out).toContain('It slept.');
     expect((await here('approvals', 'list', 's3')).out).toContain('(0 rows)');
-    expect(objects(await here('sessions', '--limit', '1', '--json'))).toMatchObject([{ session: 's3', approvals: [] }]);
+    expect(objects(await here('sessions', '--limit', '1', '--json'))).toMatchObject([{ session: 's3', waitsFor: [] }]);
   });
 
   it('steering is accepted while a turn is open; a closed session accepts nothing', async () => {

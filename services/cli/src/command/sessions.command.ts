@@ -1,10 +1,12 @@
-import type { JetloopClient, SessionEntry, SessionSummary } from '@jetloop/client';
-import { approvalsOf } from '../approvals/approvals-of.js';
+import type { JetloopClient, SessionSummary } from '@jetloop/client';
+import { DamagedSessionError } from '@jetloop/messaging';
+import { BrokenLogError } from '@jetloop/session';
 import { writeJson, type CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { plural } from '../render/format.js';
 import { styleOf } from '../render/style.js';
 import { renderTable } from '../render/table.js';
+import { SessionActivity } from '../tail/session-activity.js';
 import { withClient, type RemoteOptions } from './with-client.js';
 
 export interface SessionsOptions extends RemoteOptions {
@@ -12,26 +14,28 @@ export interface SessionsOptions extends RemoteOptions {
   readonly limit: number;
 }
 
-/** `jetloop sessions`: what sessions there are, the last active one first, and which of them wait for a person. */
+/** `jetloop sessions`: what sessions there are, the last active one first, and what each waits for. */
 export async function sessionsCommand(options: SessionsOptions, io: CommandIo): Promise<ExitCode> {
+  const { tenant, limit } = options;
   const { shown, more } = await withClient(io, options, async (client) => {
     const all = await client.sessions();
-    const first = all.slice(0, options.limit);
-    const approvals = await Promise.all(first.map((summary) => openApprovals(client, summary)));
-    const withApprovals = first.map((summary, index) => ({ ...summary, approvals: approvals[index] ?? [] }));
-    return { shown: withApprovals, more: all.length - first.length };
+    const waiting = async (summary: SessionSummary) => ({
+      ...summary,
+      waitsFor: await waitsFor(client, tenant, summary),
+    });
+    return { shown: await Promise.all(all.slice(0, limit).map(waiting)), more: Math.max(0, all.length - limit) };
   });
   if (options.json) {
-    for (const { session, commits, last, approvals } of shown)
-      writeJson(io, { session, tenant: options.tenant, commits, events: last && last.sequence + 1, last, approvals });
+    for (const { last, ...summary } of shown)
+      writeJson(io, { ...summary, tenant, events: last && last.sequence + 1, last });
     return EXIT.completed;
   }
   renderTable(
     {
       columns: ['session', 'events', 'last event', 'at', 'waits for'],
-      rows: shown.map(({ session, last, approvals }) => [
+      rows: shown.map(({ session, last, waitsFor: awaited }) => [
         ...[session, last && last.sequence + 1, last?.type ?? 'damaged', last?.at],
-        approvals.map((id) => `approval ${id}`).join(', '),
+        awaited.join(', '),
       ]),
     },
     io.out,
@@ -41,9 +45,19 @@ export async function sessionsCommand(options: SessionsOptions, io: CommandIo): 
 }
 
 /** Behind the end of a turn nothing waits: the log of such a session is not read. */
-async function openApprovals(client: JetloopClient, { session, last }: SessionSummary): Promise<string[]> {
+async function waitsFor(
+  client: JetloopClient,
+  tenant: string,
+  { session, last }: SessionSummary,
+): Promise<readonly string[]> {
   if (!last || last.type === 'turn.end' || last.type === 'session.closed') return [];
-  const entries: SessionEntry[] = [];
-  for await (const entry of client.events(session, { follow: false })) entries.push(entry);
-  return approvalsOf(entries).flatMap(({ approvalId, decided }) => (decided ? [] : [approvalId]));
+  const activity = new SessionActivity(tenant, session);
+  try {
+    for await (const entry of client.events(session, { follow: false })) activity.see(entry);
+  } catch (error) {
+    // One damaged session hides no other.
+    if (error instanceof BrokenLogError || error instanceof DamagedSessionError) return ['its log to be mended'];
+    throw error;
+  }
+  return activity.waitsFor;
 }

@@ -1,6 +1,7 @@
 import type { SessionEntry } from '@jetloop/client';
 import { isKnownEvent, type TurnEnd } from '@jetloop/contracts';
 import { evolve, type SessionState } from '@jetloop/session';
+import { waitsFor } from './waits-for.js';
 
 /** What a session is about, by its log from the first event on. */
 export class SessionActivity {
@@ -17,6 +18,11 @@ export class SessionActivity {
   see({ event, at, causation }: SessionEntry): void {
     this.state = evolve(this.state, event, { tenant: this.tenant, session: this.session, at, causation });
     if (isKnownEvent(event) && event.type === 'turn.end') this.lastEnd = event.data.reason;
+  }
+
+  /** What it waits for, in words. */
+  get waitsFor(): string[] {
+    return this.state ? waitsFor(this.state) : [];
   }
 
   get isClosed(): boolean {
