@@ -86,6 +86,36 @@ describe('histories that strict providers take', () => {
     await goesOn(dialect, session);
   });
 
+  it.each(DIALECTS)('R38 a compaction keeps a pair whole or leaves it out whole: %s', async (dialect) => {
+    const texts = { old: 'text of old', kept: 'text of kept', cut: `text of cut ${'word '.repeat(4_000)}` };
+    for (const [name, text] of Object.entries(texts))
+      await writeFile(join(world.system.workspace, `${name}.txt`), text);
+    const session = await world.create([dialect], { tools: ['read_file'] });
+    const asks = (name: string) =>
+      says(dialect, { calls: [read(name, `${name}.txt`), read(`${name}-2`, 'empty.txt')] });
+    const overflow = wireOf(dialect).refusal(400, 'prompt is too long: 213462 tokens > 200000 maximum');
+    const summed = [overflow, says(dialect, { text: 'Summary.' }), done(dialect)];
+    const story = says(dialect, { text: 'A long story. '.repeat(400) });
+    expect((await world.turn(session, [asks('old'), story])).end).toEqual(COMPLETED);
+    // What was before the turn makes room, and in the next one that turn's own first step does.
+    const kept = await world.turn(session, [asks('kept'), ...summed]);
+    const cut = await world.turn(session, [asks('cut'), ...summed]);
+    for (const [{ end, requests }, pairs] of [
+      [kept, { old: 'left out', kept: 'whole', cut: 'left out' }],
+      [cut, { old: 'left out', kept: 'left out', cut: 'left out' }],
+    ] as const) {
+      expect(end).toEqual(COMPLETED);
+      const sent = JSON.stringify(requests[3]);
+      expect(sent).toContain('Summary.');
+      const found = Object.keys(texts).map((name) => {
+        const parts = [sent.includes(`${name}.txt`), sent.includes(`text of ${name}`)];
+        return [name, parts.every(Boolean) ? 'whole' : parts.some(Boolean) ? 'cut' : 'left out'];
+      });
+      expect(Object.fromEntries(found)).toEqual(pairs);
+    }
+    await goesOn(dialect, session);
+  });
+
   it.each(DIALECTS)(
     'R39 dotted, long and colliding names are plain on the wire and themselves in the log: %s',
     async (dialect) => {
