@@ -48,12 +48,31 @@ const refusals: [...Call, code: string][] = [
   ['bash', { command: 'exit 3' }, 'exit_code'],
   ['remove', { path: '.' }, 'is_a_directory'],
 ];
-const escapes = ['..', '/etc/passwd', 'to-slash/etc/passwd', 'to-file', 'a/../../x', '\0', '//etc/passwd', 'to-up/x'];
+const escapes = [
+  ...['..', '../', '../x', './../x', 'd/../../x', 'd/e/../../../x', 'd//..//..//x', 'missing/../../x'],
+  ...['d/f\0/../../x', '\0', '/', '/etc/passwd', '//etc/passwd', '/proc/self/environ', '/dev/null'],
+  ...['/etc/../etc/passwd', '/proc/self/root/etc/passwd', 'to-slash/etc/passwd', 'to-slash/new/file', 'to-file'],
+  ...['d/../to-file', 'to-up/x', 'd/up/x', 'to-etc/passwd', 'chain/etc/passwd', 'to-proc/etc/passwd'],
+  ...['good/../../x', 'good/up/x', 'loop-a', 'dangling'],
+];
 const malformed: [string, RegExp][] = [
-  ['{"path":', /not|JSON|expected/i],
-  ['["."]', /object/i],
-  ['null', /object/i],
-  ['{"path":".","path":".."}', /path/],
+  ['{"path":".', /not valid JSON/],
+  ['{"path":', /not valid JSON/],
+  ['{"path":".",}', /not valid JSON/],
+  ["{'path':'.'}", /not valid JSON/],
+  ['{path:"."}', /not valid JSON/],
+  ['```json\n{"path":"."}\n```', /not valid JSON/],
+  ['{"path":"."}{"path":"a"}', /not valid JSON/],
+  ['{"path":"a\nb"}', /not valid JSON/],
+  ['{"path":".","limit":NaN}', /not valid JSON/],
+  ['["."]', /an array/],
+  ['null', /got null/],
+  ['42', /a number/],
+  ['"{\\"path\\":\\".\\"}"', /a string/],
+  ['{"path":".","path":".."}', /key "path" is there twice/],
+  [`{"path":${'['.repeat(200)}${']'.repeat(200)}}`, /more than 100 levels/],
+  ['{"path":"\\ud83d"}', /half a character/],
+  ['{"path":".","limit":1e999}', /too large/],
   ['{"path":7}', /path: .*expected string/i],
   ['{"pathh":"."}', /unknown key "pathh"; allowed: path/],
   ['{"limit":0}', /limit/],
@@ -95,11 +114,12 @@ describe('tools', () => {
   beforeAll(async () => {
     system = await TestSystem.start({ targets });
     await writeFile(join(system.workspace, 'kept.txt'), 'kept');
-    await Promise.all([
-      symlink('/', join(system.workspace, 'to-slash')),
-      symlink('/etc/passwd', join(system.workspace, 'to-file')),
-      symlink('..', join(system.workspace, 'to-up')),
-    ]);
+    await mkdir(join(system.workspace, 'd/e'), { recursive: true });
+    const links = {
+      ...{ 'to-slash': '/', 'to-file': '/etc/passwd', 'to-up': '..', 'to-etc': '/etc', 'to-proc': '/proc/self/root' },
+      ...{ chain: 'to-slash', 'd/up': '../..', good: 'd', 'loop-a': 'loop-b', 'loop-b': 'loop-a', dangling: '/none/x' },
+    };
+    await Promise.all(Object.entries(links).map(([name, to]) => symlink(to, join(system.workspace, name))));
   });
   afterAll(() => system.stop());
 
@@ -134,11 +154,13 @@ describe('tools', () => {
 
   it('T2 paths that lead out are refused', async () => {
     const results = await resultsOf(await agent('escapes'));
-    for (const { isError, error } of results) {
-      expect(isError).toBe(true);
-      expect(error?.code).toMatch(/^(outside_workspace|invalid_path)$/);
-    }
-    expect(JSON.stringify(results)).not.toContain('root:');
+    expect(results).toHaveLength(30);
+    for (const [n, { isError, error }] of results.entries())
+      expect({ path: escapes[n], isError, code: error?.code }).toEqual({
+        ...{ path: escapes[n], isError: true },
+        code: expect.stringMatching(/^(outside_workspace|invalid_path)$/),
+      });
+    expect(JSON.stringify(results)).not.toMatch(/root:|PATH=/);
   });
 
   it('T3 malformed arguments are answered with what was expected; none are an empty object', async () => {

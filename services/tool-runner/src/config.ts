@@ -66,7 +66,7 @@ export async function settingsOf(settings: Settings, folder: string): Promise<To
  * The same from an environment, for a program that runs the service inside itself.
  * @throws ConfigError, ToolModuleError
  */
-export function readToolRunnerSettings(env: NodeJS.ProcessEnv, folder: string): Promise<ToolRunnerSettings> {
+export async function readToolRunnerSettings(env: NodeJS.ProcessEnv, folder: string): Promise<ToolRunnerSettings> {
   return settingsOf(loadConfig(z.object(toolRunnerConfig), env), folder);
 }
 
