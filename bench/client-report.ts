@@ -21,6 +21,8 @@ export const clientTaskSchema = z.object({
   natsUrl: z.string(),
   workspace: z.string(),
   sessions: z.number().int(),
+  /** Whether the model of the measured part takes its time. */
+  thinks: z.boolean(),
   turns: z.number().int(),
 });
 export type ClientTask = z.infer<typeof clientTaskSchema>;

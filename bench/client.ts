@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { JetloopClient, type SessionEntry } from '@jetloop/client';
 import { clientTaskSchema, type ClientMessage, type ClientTask } from './client-report.ts';
-import { agent, STEPS, TENANT } from './workload.ts';
+import { agentOn, STEPS, TENANT } from './workload.ts';
 
 const TURN_TIMEOUT_MS = 150_000;
 /** Services run for days: what is measured is their compiled code. Before this many turns the compiler has a core's share. */
@@ -13,30 +13,34 @@ process.once('disconnect', () => process.exit(1));
 
 const task = clientTaskSchema.parse(JSON.parse(process.argv[2] ?? '{}'));
 const client = await JetloopClient.connect({ natsUrl: task.natsUrl, tenant: TENANT, actor: 'bench' });
-await run(WARM_TURNS, WARM_SESSIONS);
+await run(WARM_TURNS, WARM_SESSIONS, 'bench');
 say({ kind: 'warm' });
 await once(process, 'message');
 const started = performance.now();
-const times = await run(task.turns, task.sessions);
+const times = await run(task.turns, task.sessions, task.thinks ? 'thinking' : 'bench');
 say({ kind: 'report', turns: task.turns, seconds: (performance.now() - started) / 1_000, ...times });
 // The benchmark looks at this process, then ends it.
 
 /** So many turns, each in a fresh session, `sessions` at a time. */
-async function run(turns: number, sessions: number): Promise<{ stepMs: number[]; turnMs: number[] }> {
+async function run(
+  turns: number,
+  sessions: number,
+  model: 'bench' | 'thinking',
+): Promise<{ stepMs: number[]; turnMs: number[] }> {
   const stepMs: number[] = [];
   const turnMs: number[] = [];
   let begun = 0;
   const lane = async () => {
-    while (begun++ < turns) turnMs.push(await oneTurn(task, stepMs));
+    while (begun++ < turns) turnMs.push(await oneTurn(task, model, stepMs));
   };
   await Promise.all(Array.from({ length: sessions }, lane));
   return { stepMs, turnMs };
 }
 
-async function oneTurn({ workspace }: ClientTask, stepMs: number[]): Promise<number> {
+async function oneTurn({ workspace }: ClientTask, model: 'bench' | 'thinking', stepMs: number[]): Promise<number> {
   const began = performance.now();
   const { session, messageId, sequence } = await client.create({
-    agent: { spec: agent },
+    agent: { spec: agentOn(model) },
     workspace,
     prompt: 'Read the note ten times.',
   });

@@ -19,6 +19,7 @@ const OPTIONS: BenchOptions = {
   runs: 1,
   syncs: ['default'],
   policies: false,
+  think: 0,
   natsThreads: undefined,
   profile: undefined,
   json: false,

@@ -62,7 +62,7 @@ async function bench(chosen: BenchOptions): Promise<number> {
     return 0;
   }
   process.stdout.write(
-    `${about.date}, ${about.machine}${chosen.policies ? ', with policies' : ''}\n\n${tables(rows)}\n`,
+    `${about.date}, ${about.machine}${chosen.policies ? ', with policies' : ''}${chosen.think > 0 ? `, the model answers after ${chosen.think} ms` : ''}\n\n${tables(rows)}\n`,
   );
   for (const { profile, sessions } of rows.flat()) {
     if (profile) process.stdout.write(`\n${String(chosen.profile)} at ${sessions} sessions: ${profileText(profile)}\n`);

@@ -52,7 +52,7 @@ export async function measure(options: BenchOptions, run: Run): Promise<Measurem
   const system = await startSystem(options, run.sync);
   try {
     run.signal.throwIfAborted();
-    const measured = await measureOn(system, run);
+    const measured = await measureOn(system, run, options.think > 0);
     const { window, otherCores, ...figures } = measured;
     const measurement = { ...figures, noise: { loadBefore, otherCores } };
     if (options.profile === undefined) return measurement;
@@ -65,12 +65,12 @@ export async function measure(options: BenchOptions, run: Run): Promise<Measurem
   }
 }
 
-async function measureOn(system: BenchSystem, run: Run) {
+async function measureOn(system: BenchSystem, run: Run, thinks: boolean) {
   const projection = new Projection(system.bus, system.databaseUrl);
   try {
     const { natsUrl, workspace } = system;
     const { sessions, signal } = run;
-    const task = { natsUrl, workspace, sessions, turns: turnsOf(sessions) };
+    const task = { natsUrl, workspace, sessions, thinks, turns: turnsOf(sessions) };
     const client = await startClient(task, signal);
     try {
       return await measureLoad(system, run, projection, client);

@@ -19,6 +19,8 @@ export interface BenchOptions {
   readonly syncs: readonly Sync[];
   /** One in-process policy on every seam. */
   readonly policies: boolean;
+  /** Milliseconds after which the model answers in the measured part; 0: at once. */
+  readonly think: number;
   /** Threads of nats-server that run Go code at once; undefined: half of the cores, as wherever the server is embedded. */
   readonly natsThreads: number | undefined;
   readonly profile: ServiceName | undefined;
@@ -33,6 +35,7 @@ export const USAGE = `npm run bench -- [options]
                         sync_interval of nats-server; default: both
   --quick               one run at 1 and 64 sessions, default sync
   --policies            one in-process policy on every seam; adds the time of a decision
+  --think MS            the model answers after so long, so that the cores are not all busy; default: at once
   --nats-threads N      GOMAXPROCS of nats-server; default: half of the cores
   --profile SERVICE     a CPU profile of a service in the measured time (${serviceNames.join(', ')})
   --json                all figures of all runs as JSON on standard output`;
@@ -55,6 +58,7 @@ export function readOptions(args: readonly string[]): BenchOptions | 'help' {
     runs: count('runs', values.runs ?? (quick ? '1' : '3'), 20),
     syncs: syncsOf(values.sync ?? (quick ? 'default' : 'both')),
     policies: values.policies === true,
+    think: values.think === undefined ? 0 : count('think', values.think, 10_000),
     natsThreads: values['nats-threads'] === undefined ? undefined : count('nats-threads', values['nats-threads'], 64),
     profile,
     json: values.json === true,
@@ -71,6 +75,7 @@ function parse(args: readonly string[]) {
         sync: { type: 'string' },
         quick: { type: 'boolean' },
         policies: { type: 'boolean' },
+        think: { type: 'string' },
         'nats-threads': { type: 'string' },
         profile: { type: 'string' },
         json: { type: 'boolean' },

@@ -6,7 +6,7 @@ import { applyTopology, Bus, PolicyStore } from '@jetloop/messaging';
 import { startInfra } from '@jetloop/testing';
 import { serviceNames, type BenchOptions, type Sync } from './options.ts';
 import { startService, type BenchProcess } from './service-process.ts';
-import { catalogue, FILE, FILE_TEXT, policySet } from './workload.ts';
+import { catalogueOf, FILE, FILE_TEXT, policySet } from './workload.ts';
 
 /** Everything but the client: servers on a fresh store, and each service in its own process. */
 export interface BenchSystem {
@@ -48,7 +48,7 @@ async function start(
   stop: () => Promise<void>,
 ): Promise<BenchSystem> {
   const dataDir = join(folder, 'data');
-  const { workspace, models, profiles } = await prepare(folder);
+  const { workspace, models, profiles } = await prepare(folder, options.think);
   const infra = await startInfra({
     dataDir,
     env: embeddedOnly(),
@@ -94,11 +94,14 @@ async function start(
   };
 }
 
-async function prepare(folder: string): Promise<{ workspace: string; models: string; profiles: string }> {
+async function prepare(
+  folder: string,
+  think: number,
+): Promise<{ workspace: string; models: string; profiles: string }> {
   const workspace = join(folder, 'workspace');
   const profiles = join(folder, 'profiles');
   const models = join(folder, 'models.yaml');
-  await Promise.all([mkdir(workspace), mkdir(profiles), writeFile(models, JSON.stringify(catalogue))]);
+  await Promise.all([mkdir(workspace), mkdir(profiles), writeFile(models, JSON.stringify(catalogueOf(think)))]);
   await writeFile(join(workspace, FILE), FILE_TEXT);
   return { workspace, models, profiles };
 }

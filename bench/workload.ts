@@ -11,28 +11,27 @@ const ANSWER_BYTES = 1_024;
 const call = { name: 'read_file', arguments: { path: FILE } };
 const text = 'Reading the note once more before the next step. '.repeat(30);
 
-/** A scripted model: a tool call in each of the steps, then a final answer; no delay. */
-export const catalogue = {
-  targets: {
-    bench: {
-      provider: 'scripted',
-      dialect: 'scripted',
-      model: 'bench-1',
-      prices: { input: 1, output: 4 },
-      script: [
-        { match: { step: STEPS + 1 }, reply: { text: 'Done.' } },
-        { reply: { text: text.slice(0, ANSWER_BYTES - JSON.stringify(call).length), toolCalls: [call] } },
-      ],
-    },
-  },
-};
+const answers = [
+  { match: { step: STEPS + 1 }, reply: { text: 'Done.' } },
+  { reply: { text: text.slice(0, ANSWER_BYTES - JSON.stringify(call).length), toolCalls: [call] } },
+];
+const target = { provider: 'scripted', dialect: 'scripted', model: 'bench-1', prices: { input: 1, output: 4 } };
 
-export const agent: AgentSpecInput = {
+/** Scripted models: a tool call in each of the steps, then a final answer; one at once, one after a delay (milliseconds). */
+export const catalogueOf = (think: number) => ({
+  targets: {
+    bench: { ...target, script: answers },
+    thinking: { ...target, script: answers.map((rule) => ({ ...rule, delayMs: think })) },
+  },
+});
+
+export const agentOn = (model: 'bench' | 'thinking'): AgentSpecInput => ({
   name: 'bench',
-  model: { chain: ['bench'] },
+  model: { chain: [model] },
   systemPrompt: 'You read a note.',
   tools: ['read_file'],
-};
+});
+export const agent = agentOn('bench');
 
 /** One policy in hook-policy's own process, on every seam; it lets all of this pass. */
 export const policySet = {
