@@ -2,7 +2,7 @@ const suite = (name, extra = {}) => ({
   displayName: name,
   rootDir: import.meta.dirname,
   testMatch: [
-    `<rootDir>/{libs,services,test}/**/*.${{ unit: 'unit', integration: 'int', e2e: 'e2e', recorded: 'rec' }[name]}.spec.ts`,
+    `<rootDir>/{libs,services,test}/**/*.${{ unit: 'unit', integration: 'int', e2e: 'e2e', recorded: 'rec', peers: 'peer' }[name]}.spec.ts`,
   ],
   testPathIgnorePatterns: ['/node_modules/', '/dist/'],
   modulePathIgnorePatterns: ['/dist/'],
@@ -29,7 +29,11 @@ export default {
   maxWorkers: 2,
   testSequencer: '<rootDir>/test/setup/slow-first.mjs',
   testTimeout: 60_000,
-  projects: [suite('unit'), suite('integration', onServers), suite('e2e', onServers), suite('recorded', onServers)].map(
-    withAliases,
-  ),
+  projects: [
+    suite('unit'),
+    suite('integration', onServers),
+    suite('e2e', onServers),
+    suite('recorded', onServers),
+    suite('peers', onServers),
+  ].map(withAliases),
 };

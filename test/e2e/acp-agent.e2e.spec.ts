@@ -13,6 +13,7 @@ const says = (contains: string, rule: object, match: object = {}) => ({ match: {
 const targets = {
   obeys: scripted(
     says('slowly', { reply: { text: longText, reasoning: 'slow' }, pieceDelayMs: 20 }),
+    says('in pieces', { reply: { text: longText, reasoning: 'slow' }, pieceDelayMs: 4 }),
     says('take your time', { reply: { text: longText }, pieceDelayMs: 400 }),
     says('at length', { reply: { text: 'long '.repeat(60_000) } }),
     says('look', { reply: { text: 'I have looked.' } }, { hasToolResult: true }),
@@ -187,7 +188,7 @@ describe('A42 text and order', () => {
 
   it('A42 text comes while the model speaks, and each text once, as in the log', async () => {
     const { editor, id } = await acp.begin();
-    const answer = await editor.prompted(id, 'slowly');
+    const answer = await editor.prompted(id, 'in pieces');
     const updates = editor.updates(id);
     expect(updates.filter(({ sessionUpdate }) => sessionUpdate === 'agent_message_chunk').length).toBeGreaterThan(3);
     expect(textIn(updates)).toBe(longText);
@@ -213,7 +214,7 @@ describe('A42 text and order', () => {
       for (const [which, loses] of losses) {
         filter.lose(loses);
         const from = editor.frames.length;
-        const answer = await editor.prompted(id, 'slowly');
+        const answer = await editor.prompted(id, 'in pieces');
         expect(answer).toMatchObject({ result: { stopReason: 'end_turn' } });
         const updates = editor.updates(id, from);
         expect([which, textIn(updates), textIn(updates, 'agent_thought_chunk')]).toEqual([which, longText, 'slow']);
@@ -238,7 +239,7 @@ describe('A42 text and order', () => {
 
   it('A42 a target that failed before it spoke leaves no text behind', async () => {
     const { editor, id } = await acp.begin('falls-back');
-    await editor.prompted(id, 'slowly');
+    await editor.prompted(id, 'in pieces');
     expect(textIn(editor.updates(id))).toBe(longText);
   });
 });

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json } from '@jetloop/contracts';
+import { isRunning } from './support/acp/is-running.js';
 import { ScriptedAgent, storyOf, type Agent } from './support/acp/scripted-agent.js';
 import { TestSystem } from './support/test-system.js';
 
@@ -15,10 +17,12 @@ const asks = async (a: Agent) => {
 };
 const waits = async (a: Agent) => {
   const prompt = await a.prompted();
+  await a.update('session_info_update', { title: String(process.pid) });
   await a.say('working');
   await a.update('tool_call', { toolCallId: 'c1', title: 'Run' });
   await a.next('session/cancel');
-  if (a.args === 'error') await a.fail(prompt, { code: -32603, message: 'aborted' });
+  if (a.args === 'end_turn') await a.stop(prompt);
+  else if (a.args === 'error') await a.fail(prompt, { code: -32603, message: 'aborted' });
   else if (a.args !== 'ignore') await a.stop(prompt, 'cancelled');
   else await a.sleep(60_000);
 };
@@ -61,6 +65,52 @@ describe('permissions and cancels of an external agent', () => {
       { content: [{ text: '{"outcome":{"outcome":"selected","optionId":"r1"}}' }] },
     ]);
   });
+
+  it('A28 every subset of option kinds, in both orders, by every policy: on the wire and in the log', async () => {
+    const verdicts = ['deny', 'allow_once', 'ask approved', 'ask rejected'] as const;
+    await Promise.all(verdicts.map((verdict) => expectSubsets(verdict)));
+  });
+
+  /** One turn asks for a permission with each subset, one behind the other. */
+  async function expectSubsets(verdict: 'deny' | 'allow_once' | 'ask approved' | 'ask rejected'): Promise<void> {
+    const kinds = ['allow_once', 'allow_always', 'reject_once', 'reject_always'];
+    const subsets = Array.from({ length: 16 }, (_, bits) => kinds.filter((_kind, n) => (bits >> n) & 1)).flatMap(
+      (subset) => (subset.length > 1 ? [subset, subset.toReversed()] : [subset]),
+    );
+    const policy = verdict.startsWith('ask') ? 'ask' : (verdict as 'deny' | 'allow_once');
+    const { agent, session, raw } = await start(
+      async (a) => {
+        const prompt = await a.prompted();
+        for (const [n, subset] of (a.args as string[][]).entries())
+          await a.ask(`p${n}`, subset.map((kind) => ({ optionId: `id-${kind}`, name: kind, kind })));
+        await a.stop(prompt);
+      },
+      subsets,
+      policy,
+    );
+    const { messageId } = await system.client.prompt(session.id, 'go');
+    const outcome = verdict === 'ask approved' ? 'approved' : 'rejected';
+    for (let n = 1; policy === 'ask' && n <= subsets.length; n++) {
+      const { data } = await session.until('approval.requested', n);
+      await system.client.decideApproval(session.id, (data as { approvalId: string }).approvalId, outcome);
+    }
+    expect(await session.endOf(messageId)).toEqual({ kind: 'completed' });
+    const isAllowed = verdict === 'allow_once' || verdict === 'ask approved';
+    const suitable = isAllowed ? ['allow_once'] : ['reject_once', 'reject_always'];
+    const expected = subsets.map((subset) => {
+      const chosen = suitable.find((kind) => subset.includes(kind));
+      return chosen === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId: `id-${chosen}` };
+    });
+    const answers = (await agent.wire()).map(
+      (line) => JSON.parse(line) as { id: unknown; result?: { outcome: unknown } },
+    );
+    expect(answers.filter(({ id }) => String(id).startsWith('p'))).toEqual(
+      expected.map((one, n) => ({ jsonrpc: '2.0', id: `p${n}`, result: { outcome: one } })),
+    );
+    expect(await raw('session/request_permission/decision')).toMatchObject(
+      expected.map((one, n) => ({ policy, outcome: one, offered: subsets[n]?.map((kind) => ({ kind })) ?? [] })),
+    );
+  }
 
   it('A17 allow_once with nothing offered is cancelled', async () => {
     const { session, raw } = await start(asks, [], 'allow_once');
@@ -126,16 +176,18 @@ describe('permissions and cancels of an external agent', () => {
     expect(await session.data('approval.decided')).toMatchObject([{ outcome: 'cancelled' }]);
   });
 
-  it.each(['cancelled', 'error', 'ignore'])(
-    'A30 A31 a cancel in a stream and a tool, twice, answered by %s: one aborted, and the next prompt runs',
+  it.each(['cancelled', 'end_turn', 'error', 'ignore'])(
+    'A30 A31 a cancel in a stream and a tool, twice, answered by %s: one aborted, nothing of it left, and the next prompt runs',
     async (answer) => {
-      const { agent, session } = await start(waits, answer);
+      const { agent, session, raw } = await start(waits, answer);
       const { messageId } = await system.client.prompt(session.id, 'go');
       await session.until('tool.call');
       await system.client.cancel(session.id, { reason: 'enough' });
       await system.client.cancel(session.id, { reason: 'again' });
       expect(await session.endOf(messageId)).toEqual({ kind: 'aborted', reason: 'enough' });
       expect(await session.data('turn.error')).toEqual([]);
+      const [{ title }] = (await raw('session/update/session_info_update')) as [{ title: string }];
+      expect(await isRunning(title)).toBe(false);
       expect(await session.data('tool.result')).toMatchObject([{ callId: 'c1', isError: true }]);
       expect(await session.data('assistant.message')).toMatchObject([{ content: [{ text: 'working' }] }]);
       expect(await cancels(agent)).toEqual([
@@ -155,7 +207,7 @@ describe('permissions and cancels of an external agent', () => {
     }, null);
     const { messageId } = await system.client.prompt(session.id, 'go');
     await session.until('step.start');
-    while (!(await agent.methods()).includes('session/new')) await new Promise((resolve) => setTimeout(resolve, 20));
+    while (!(await agent.methods()).includes('session/new')) await sleep(20);
     await system.client.cancel(session.id, { reason: 'enough' });
     expect(await session.endOf(messageId)).toEqual({ kind: 'aborted', reason: 'enough' });
     expect(await agent.methods()).toEqual(['initialize', 'session/new']);
@@ -165,6 +217,33 @@ describe('permissions and cancels of an external agent', () => {
       'step.end',
       'turn.end',
     ]);
+  });
+
+  it('A30 a cancel that crosses the answer, at any distance: one end each, and the next prompt runs', async () => {
+    const { agent, session } = await start(async (a) => {
+      const prompt = await a.prompted();
+      await a.say('working');
+      await a.sleep(40);
+      await a.stop(prompt);
+    }, null);
+    for (let round = 0; round < 6; round++) {
+      const { messageId } = await system.client.prompt(session.id, 'go');
+      await session.until('step.start', round + 1);
+      const written = (await cancels(agent)).length;
+      while ((await agent.methods()).filter((method) => method === 'session/prompt').length <= round) await sleep(5);
+      await sleep(round * 12);
+      await system.client.cancel(session.id, { reason: 'enough' });
+      const end = await session.endOf(messageId);
+      const isCancelled = (await session.data('turn.cancelling')).some(({ turn }) => turn === round + 1);
+      expect([round, end]).toEqual([
+        round,
+        isCancelled ? { kind: 'aborted', reason: 'enough' } : { kind: 'completed' },
+      ]);
+      expect((await cancels(agent)).length - written).toBeLessThanOrEqual(isCancelled ? 1 : 0);
+    }
+    expect((await session.data('turn.end')).map(({ turn }) => turn)).toEqual([1, 2, 3, 4, 5, 6]);
+    for (const line of await cancels(agent))
+      expect(JSON.parse(line)).toMatchObject({ params: { sessionId: 'agent-1' } });
   });
 
   it('A32 steering and injections are refused by their label, and the wire does not change', async () => {

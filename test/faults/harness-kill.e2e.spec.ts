@@ -1,10 +1,15 @@
 import { join } from 'node:path';
-import { readFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { isRunning } from '../e2e/support/acp/is-running.js';
 import { ScriptedAgent, storyOf } from '../e2e/support/acp/scripted-agent.js';
 import { ProcessSystem } from './support/process-system.js';
 import { logOf } from './support/session-log.js';
+
+/** Milliseconds that the orchestrator stays away in a flood; JETLOOP_OUTAGE_MS=30000 is the whole of it. */
+const OUTAGE_MS = Number(process.env['JETLOOP_OUTAGE_MS'] ?? 3_000);
 
 jest.setTimeout(90_000);
 
@@ -72,42 +77,102 @@ describe('an external agent and processes that die', () => {
     expect((await agent.methods()).filter((method) => method === 'session/prompt')).toHaveLength(1);
   });
 
-  it('A27 A35 the orchestrator away: no permission is answered, nothing of a flood is lost', async () => {
-    const agent = await ScriptedAgent.write(system.folder, async (a) => {
-      const prompt = await a.prompted();
-      await a.update('session_info_update', { title: 'ready' });
-      await a.sleep(1_500);
-      for (let n = 0; n < 5_000; n++) await a.update('current_mode_update', { currentModeId: `m${n}` });
-      await a.ask('p1', [{ optionId: 'r', name: 'No', kind: 'reject_once' }]);
-      await a.stop(prompt);
-    });
+  it('A27 A35 the orchestrator away in a flood: the bridge reads no further, and nothing is lost; no permission is answered', async () => {
+    const [count, bytes] = [5_000, 4_000];
+    const agent = await ScriptedAgent.write(
+      system.folder,
+      async (a) => {
+        const { count: frames, bytes: size } = a.args as { count: number; bytes: number };
+        const prompt = await a.prompted();
+        await a.update('session_info_update', { title: 'ready' });
+        await a.sleep(1_500);
+        for (let n = 0; n < frames; n++)
+          await a.update('current_mode_update', { currentModeId: `m${n} `.padEnd(size, 'x') });
+        await a.ask('p1', [{ optionId: 'r', name: 'No', kind: 'reject_once' }]);
+        await a.stop(prompt);
+      },
+      { script: { count, bytes } },
+    );
     const { done } = await begin('away', agent.spec);
-    await until(async () => {
-      const log = await logOf(system.client, 'away');
-      return log.some(({ data }) => titleOf(data) === 'ready') || undefined;
-    });
+    await until(async () => (await logOf(system.client, 'away')).find(({ data }) => titleOf(data) === 'ready'));
     await orchestrator.stop();
-    await sleep(4_000);
+    const [memory, read] = [await memoryOf(bridge.pid), await bytesRead(bridge.pid)];
+    await sleep(OUTAGE_MS);
+    expect((await bytesRead(bridge.pid)) - read).toBeLessThan((count * bytes) / 4);
+    expect((await memoryOf(bridge.pid)) - memory).toBeLessThan(64 * 1024 * 1024);
     expect((await agent.methods()).filter((method) => method === 'answer')).toEqual([]);
     orchestrator = await system.spawn('loop-orchestrator');
     expect((await done).reason).toEqual({ kind: 'completed' });
-    const frames = (await logOf(system.client, 'away')).filter(({ data }) => modeOf(data) !== undefined);
-    expect(frames.map(({ data }) => modeOf(data))).toEqual(Array.from({ length: 5_000 }, (_, n) => `m${n}`));
+    const modes = (await logOf(system.client, 'away')).flatMap(({ data }) => modeOf(data)?.split(' ')[0] ?? []);
+    expect(modes).toEqual(Array.from({ length: count }, (_, n) => `m${n}`));
     expect((await agent.methods()).filter((method) => method === 'answer')).toHaveLength(1);
   });
 
-  it.each(['deny', 'allow_once'] as const)(
+  it('A30 a cancel before the bridge has begun: nothing is spawned, one aborted, and the next prompt runs', async () => {
+    const agent = await ScriptedAgent.write(system.folder, async (a) => {
+      await a.stop(await a.prompted());
+    });
+    bridge.freeze();
+    const { done } = await begin('before-spawn', agent.spec);
+    await until(async () => (await logOf(system.client, 'before-spawn')).find(({ type }) => type === 'step.start'));
+    await system.client.cancel('before-spawn', { reason: 'enough' });
+    bridge.thaw();
+    expect((await done).reason).toEqual({ kind: 'aborted', reason: 'enough' });
+    expect(await agent.wire()).toEqual([]);
+    const { messageId } = await system.client.prompt('before-spawn', 'again');
+    const { reason } = await system.client.turnOf('before-spawn', messageId, { signal: AbortSignal.timeout(30_000) });
+    expect(reason).toEqual({ kind: 'completed' });
+  });
+
+  it('A30 a cancel that crosses the response in the pipe: one aborted, and the next prompt runs', async () => {
+    const [go, gone] = [join(system.folder, 'crossing.go'), join(system.folder, 'crossing.gone')];
+    const agent = await ScriptedAgent.write(
+      system.folder,
+      async (a) => {
+        const fs = await import('node:fs');
+        const [start, written] = a.args as [string, string];
+        const prompt = await a.prompted();
+        while (!fs.existsSync(start)) await a.sleep(10);
+        await a.stop(prompt);
+        fs.writeFileSync(written, '');
+      },
+      { script: [go, gone], continuity: 'fresh' },
+    );
+    const { done } = await begin('crossing', agent.spec);
+    await until(async () => (await agent.methods()).includes('session/prompt') || undefined);
+    bridge.freeze();
+    await system.client.cancel('crossing', { reason: 'enough' });
+    await writeFile(go, '');
+    await until(() => Promise.resolve(existsSync(gone) || undefined));
+    bridge.thaw();
+    expect((await done).reason).toEqual({ kind: 'aborted', reason: 'enough' });
+    const log = await logOf(system.client, 'crossing');
+    expect(log.filter(({ type }) => type === 'turn.end')).toHaveLength(1);
+    const { messageId } = await system.client.prompt('crossing', 'again');
+    const { reason } = await system.client.turnOf('crossing', messageId, { signal: AbortSignal.timeout(30_000) });
+    expect(reason).toEqual({ kind: 'completed' });
+  });
+
+  it.each(['deny', 'allow_once', 'ask, approved', 'ask, rejected'] as const)(
     'A39 the example agent of the SDK, %s: exactly these events',
-    async (policy) => {
+    async (how) => {
       const program = join(import.meta.dirname, '../../node_modules/acp-sdk-examples/dist/examples/agent.js');
-      const command = process.execPath;
-      const harness = { kind: 'acp' as const, command, args: [program], permissionPolicy: policy };
-      const { done } = await begin(`example-${policy}`, { harness });
+      const [permissionPolicy, outcome] = how.split(', ') as ['deny' | 'allow_once' | 'ask', string?];
+      const harness = { kind: 'acp' as const, command: process.execPath, args: [program], permissionPolicy };
+      const session = `example-${how.replace(', ', '-')}`;
+      const { done } = await begin(session, { harness });
+      if (permissionPolicy === 'ask') {
+        const asked = await until(async () =>
+          (await logOf(system.client, session)).find(({ type }) => type === 'approval.requested'),
+        );
+        const { approvalId } = asked.data as { approvalId: string };
+        await system.client.decideApproval(session, approvalId, outcome === 'approved' ? 'approved' : 'rejected');
+      }
       expect((await done).reason).toEqual({ kind: 'completed' });
       const call = ['tool.call', 'session/update/tool_call'];
       const result = ['tool.result', 'session/update/tool_call_update'];
-      const isAllowed = policy === 'allow_once';
-      expect(storyOf(await logOf(system.client, `example-${policy}`))).toEqual([
+      const isAllowed = how === 'allow_once' || how === 'ask, approved';
+      expect(storyOf(await logOf(system.client, session))).toEqual([
         ...[
           'session.created',
           'message.queued',
@@ -117,7 +182,9 @@ describe('an external agent and processes that die', () => {
           'initialize',
           'session/new',
         ],
-        ...[...call, ...result, ...call, 'session/request_permission', 'session/request_permission/decision'],
+        ...[...call, ...result, ...call, 'session/request_permission'],
+        ...(permissionPolicy === 'ask' ? ['approval.requested', 'approval.decided'] : []),
+        'session/request_permission/decision',
         ...(isAllowed ? result : []),
         ...['assistant.message', 'session/prompt', ...(isAllowed ? [] : ['tool.result']), 'step.end', 'turn.end'],
       ]);
@@ -148,7 +215,13 @@ async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
   throw new Error('it did not come');
 }
 
-async function isRunning(pid: string): Promise<boolean> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  return stat !== '' && !stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z');
+/** Bytes of memory that a process has for itself and others. */
+async function memoryOf(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) * 1_024;
+}
+
+/** Bytes that a process has read so far. */
+async function bytesRead(pid: number): Promise<number> {
+  return Number(/rchar: (\d+)/.exec(await readFile(`/proc/${pid}/io`, 'utf8'))?.[1]);
 }

@@ -63,9 +63,14 @@ export class AcpSystem {
     return editor;
   }
 
-  /** A new session in the editor that is shared. @param agent default: the first one */
-  async begin(agent?: string): Promise<{ editor: AcpEditor; id: string; session: TestSession }> {
-    return this.beginIn(await this.shared(agent));
+  /** A new session in the editor that is shared. @param agent another one than the editor begins sessions with */
+  async begin(agent = this.first): Promise<{ editor: AcpEditor; id: string; session: TestSession }> {
+    const editor = await this.shared();
+    if (agent === this.first) return this.beginIn(editor);
+    const { workspace, system } = this;
+    const { session: id } = await system.client.create({ agent: { name: agent }, workspace });
+    await editor.call('session/load', { sessionId: id, cwd: workspace, mcpServers: [] });
+    return { editor, id, session: system.session(id) };
   }
 
   /** A new session in an editor. */

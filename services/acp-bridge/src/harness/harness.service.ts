@@ -1,6 +1,14 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
-import type { AcpCommand } from '@jetloop/contracts';
-import { BlobStore, Bus, LiveChannel, RetryableError, SessionReader, type Delivery } from '@jetloop/messaging';
+import type { AcpCommand, ContentBlock } from '@jetloop/contracts';
+import {
+  BlobStore,
+  Bus,
+  ClaimCheck,
+  LiveChannel,
+  RetryableError,
+  SessionReader,
+  type Delivery,
+} from '@jetloop/messaging';
 import { ACP_BRIDGE_OPTIONS, type AcpBridgeOptions } from '../options.js';
 import { Attempt, type AttemptEnd } from './attempt/attempt.js';
 import { bridgeLost } from './attempt/bridge-lost.js';
@@ -18,6 +26,7 @@ import { SessionLog } from './log/session-log.js';
 import { agentEnv, MissingSecretError } from './process/agent-env.js';
 import { AgentProcess } from './process/agent-process.js';
 import { GroupReaper } from './process/group-reaper.js';
+import { Secrets } from './process/secrets.js';
 
 type Events = Awaited<ReturnType<SessionReader['readAll']>>;
 
@@ -31,6 +40,7 @@ export class HarnessService implements OnModuleDestroy {
     private readonly reader: SessionReader,
     private readonly live: LiveChannel,
     private readonly blobs: BlobStore,
+    private readonly contents: ClaimCheck,
     @Inject(ACP_BRIDGE_OPTIONS) private readonly options: AcpBridgeOptions,
   ) {}
 
@@ -64,12 +74,15 @@ export class HarnessService implements OnModuleDestroy {
   ): Promise<void> {
     const { tenant, session } = command;
     const times = { ...defaultTimes, ...this.options.times };
+    const secrets = new Secrets();
     const put = (bytes: Buffer, mediaType: string) => this.blobs.put(tenant, session, bytes, mediaType);
+    const keep = (blocks: readonly ContentBlock[]) => this.contents.keep(tenant, session, blocks, Infinity);
+    const prompt = promptBlocks(events, command.turn, command.step);
     const outbox = new Outbox({
       from: log.next,
       maxBytes: Math.floor(this.bus.maxPayload / 2),
       batchMs: times.batchMs,
-      shrink: (event) => claimCheck(event, put),
+      shrink: (event) => claimCheck(event, { put, keep }),
       publish: async (from, batch) => {
         const isDuplicate = await replies.events(from, batch);
         if (!isDuplicate || from !== log.next) return;
@@ -94,16 +107,17 @@ export class HarnessService implements OnModuleDestroy {
       log,
       outbox,
       live: new LiveDeltas(this.live, command),
+      secrets,
       times,
-      prompt: promptBlocks(events, command.turn, command.step),
+      prompt: await this.contents.restore(tenant, session, prompt),
       start: async (listener) => {
-        const place = await this.prepare(command, log);
+        const place = await this.prepare(command, log, secrets);
         running = await AgentProcess.start(place.program, this.reaper, listener);
         return { process: running, cwd: place.program.cwd, mcpServers: place.mcpServers };
       },
       readLog: () => follower.read(),
       storeReplay: async (lines) => {
-        const bytes = Buffer.concat(lines.flatMap((line) => [line, Buffer.from('\n')]));
+        const bytes = Buffer.concat(lines.flatMap((line) => [secrets.bytes(line), Buffer.from('\n')]));
         return { ...(await put(bytes, 'application/x-ndjson')) };
       },
     });
@@ -139,6 +153,7 @@ export class HarnessService implements OnModuleDestroy {
   private async prepare(
     { tenant, session }: AcpCommand,
     { agent, workspace }: AttemptLog,
+    secrets: Secrets,
   ): Promise<{
     program: Parameters<typeof AgentProcess.start>[0];
     mcpServers: Awaited<ReturnType<typeof mcpServersOf>>;
@@ -147,9 +162,9 @@ export class HarnessService implements OnModuleDestroy {
     if (!harness) throw transport('no_harness', 'The agent of this session has no harness.');
     try {
       const cwd = await openFolder(this.options.workspaceRoots, { tenant, session, workspace }, harness.cwd);
-      const env = await agentEnv(harness.env, process.env);
-      const mcpServers = await mcpServersOf(agent, process.env);
-      return { program: { command: harness.command, args: harness.args, cwd, env }, mcpServers };
+      const env = await agentEnv(harness.env, process.env, secrets);
+      const mcpServers = await mcpServersOf(agent, process.env, secrets);
+      return { program: { command: harness.command, args: harness.args, cwd, env, secrets }, mcpServers };
     } catch (error) {
       if (error instanceof MissingSecretError) throw transport('spawn', error.message);
       throw error;

@@ -69,8 +69,8 @@ function ofKnown(event: RecordedEvent): string {
         : `turn ${event.data.turn}`;
     case 'hook.result':
       return `${event.data.hook} at ${event.data.seam}: ${event.data.status} in ${duration(event.data.durationMs)}`;
-    default:
-      return JSON.stringify(event.data);
+    case 'harness.raw':
+      return `${event.data.source} ${JSON.stringify(event.data.value)}`;
   }
 }
 

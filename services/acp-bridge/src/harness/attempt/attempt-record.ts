@@ -1,5 +1,6 @@
 import type { FinishReason, HarnessEvent, Json } from '@jetloop/contracts';
 import type { Outbox } from '../log/outbox.js';
+import type { Secrets } from '../process/secrets.js';
 import type { Frame, Received } from '../translation/frame.js';
 import { answer, breakOff, record, translate } from '../translation/translate.js';
 import { beginTranslation, type Translated, type Translation } from '../translation/translation.js';
@@ -14,8 +15,7 @@ export class AttemptRecord {
   constructor(
     where: Parameters<typeof beginTranslation>[0],
     sequence: number,
-    private readonly outbox: Outbox,
-    private readonly live: LiveDeltas,
+    private readonly to: { readonly outbox: Outbox; readonly live: LiveDeltas; readonly secrets: Secrets },
   ) {
     this.translation = beginTranslation(where, sequence);
   }
@@ -42,7 +42,7 @@ export class AttemptRecord {
   /** Keeps something at once; its worker sequence. */
   keep(source: string, value: Json): number {
     const { sequence } = this.translation;
-    this.outbox.push(this.recorded(source, value), true);
+    this.push(this.recorded(source, value), true);
     return sequence;
   }
 
@@ -52,7 +52,7 @@ export class AttemptRecord {
   }
 
   handshakeOver(): void {
-    this.outbox.push(this.ofHandshake, true);
+    this.push(this.ofHandshake, true);
     this.ofHandshake = [];
   }
 
@@ -77,8 +77,13 @@ export class AttemptRecord {
     const events: HarnessEvent[] = [];
     for (const one of translated) {
       if ('event' in one) events.push(one.event);
-      else this.live.publish(one.delta);
+      else this.to.live.publish({ ...one.delta, text: this.to.secrets.text(one.delta.text) });
     }
-    this.outbox.push(events);
+    this.push(events);
+  }
+
+  private push(events: readonly HarnessEvent[], urgent = false): void {
+    const clean = events.map((event) => this.to.secrets.event(event));
+    this.to.outbox.push(clean, urgent);
   }
 }

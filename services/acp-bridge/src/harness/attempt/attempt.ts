@@ -16,6 +16,7 @@ import { textField, isObject, type Frame, type JsonObject, type Received } from 
 import { finishReasonOf, stopOf, type Stop } from '../translation/stop.js';
 import { writable } from '../translation/translate.js';
 import { AttemptRecord } from './attempt-record.js';
+import type { Secrets } from '../process/secrets.js';
 import type { AgentExit, AgentListener, AgentProcess } from '../process/agent-process.js';
 import { bridgeLost } from './bridge-lost.js';
 import { shakeHands } from './handshake.js';
@@ -35,6 +36,7 @@ export interface AttemptOptions {
   readonly log: AttemptLog;
   readonly outbox: Outbox;
   readonly live: LiveDeltas;
+  readonly secrets: Secrets;
   readonly times: HarnessTimes;
   readonly prompt: readonly ContentBlock[];
   /** Starts the agent's program. */
@@ -74,7 +76,7 @@ export class Attempt implements AgentListener {
 
   constructor(private readonly options: AttemptOptions) {
     const { command, log } = options;
-    this.record = new AttemptRecord(command, log.next, options.outbox, options.live);
+    this.record = new AttemptRecord(command, log.next, options);
     this.seen = log.next;
     this.interrupt.promise.catch(() => undefined); // it may be ended from outside before anybody waits for that
     this.permissions = new Permissions({
@@ -106,8 +108,10 @@ export class Attempt implements AgentListener {
     const exit = (await this.process?.end(kill ? 0 : times.terminateMs, kill ? 0 : times.killMs)) ?? null;
     live.publish({ kind: 'end' });
     if (stop === 'over') return undefined;
+    const error = stop.error && { ...stop.error, message: this.options.secrets.text(stop.error.message) };
     return {
       ...stop,
+      ...(error ? { error } : {}),
       exit: exit && { code: exit.code, signal: exit.signal },
       stderr: this.process?.stderrTail() ?? '',
     };

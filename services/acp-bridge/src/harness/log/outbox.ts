@@ -111,26 +111,27 @@ export class Outbox {
     this.reflow();
     if (this.sending || this.failed) return;
     this.sending = true;
-    this.sendAll()
-      .catch((error: unknown) => {
-        this.failed = true;
-        this.options.onFailure(error);
-      })
-      .finally(() => {
-        this.sending = false;
-        this.reflow();
-      });
+    void this.sendAll();
   }
 
   private async sendAll(): Promise<void> {
-    while (this.waiting.length > 0 && this.unseen.length < MAX_BATCHES && !this.failed) {
-      const batch = await this.nextBatch();
-      const from = this.sent;
-      void this.waiting.splice(0, batch.length);
-      this.sent += batch.length;
+    try {
+      while (this.waiting.length > 0 && this.unseen.length < MAX_BATCHES && !this.failed) {
+        const batch = await this.nextBatch();
+        const from = this.sent;
+        void this.waiting.splice(0, batch.length);
+        this.sent += batch.length;
+        this.reflow();
+        this.unseen.push(this.sent);
+        await this.options.publish(from, batch);
+      }
+    } catch (error) {
+      this.failed = true;
+      this.options.onFailure(error);
+    } finally {
+      // Together with the look at what waits: an event that comes in between would be left behind.
+      this.sending = false;
       this.reflow();
-      this.unseen.push(this.sent);
-      await this.options.publish(from, batch);
     }
   }
 

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { Secrets } from './secrets.js';
 
 const PASSED_ON = ['PATH', 'HOME', 'LANG'];
 const REFERENCE = /^(env|file):(.+)$/s;
@@ -10,22 +11,29 @@ export class MissingSecretError extends Error {
 
 /**
  * What an agent sees of the environment: PATH, HOME, LANG, and what its spec gives. `env:NAME` is that variable of the
- * bridge, `file:/path` that file's text without the line feed at its end; anything else is meant as it is written.
+ * bridge, `file:/path` that file's text without the line feed at its end: both are added to `secrets`. Anything else is meant
+ * as it is written.
  * @throws MissingSecretError
  */
 export async function agentEnv(
   spec: Readonly<Record<string, string>>,
   own: NodeJS.ProcessEnv,
+  secrets: Secrets,
 ): Promise<Record<string, string>> {
   const passed = PASSED_ON.flatMap((name) => (own[name] === undefined ? [] : [[name, own[name]] as const]));
   const given = await Promise.all(
-    Object.entries(spec).map(async ([name, value]) => [name, await resolveSecret(name, value, own)] as const),
+    Object.entries(spec).map(async ([name, value]) => [name, await resolveSecret(name, value, own, secrets)] as const),
   );
   return Object.fromEntries([...passed, ...given]);
 }
 
-/** The value that a reference stands for. @throws MissingSecretError */
-export async function resolveSecret(name: string, value: string, own: NodeJS.ProcessEnv): Promise<string> {
+/** The value that a reference stands for, which is a secret from now on. @throws MissingSecretError */
+export async function resolveSecret(
+  name: string,
+  value: string,
+  own: NodeJS.ProcessEnv,
+  secrets: Secrets,
+): Promise<string> {
   const [, kind, where = ''] = REFERENCE.exec(value) ?? [];
   if (kind === undefined) return value;
   const found =
@@ -37,5 +45,6 @@ export async function resolveSecret(name: string, value: string, own: NodeJS.Pro
           () => undefined,
         );
   if (found === undefined) throw new MissingSecretError(`${name}: the bridge has no ${value}`);
+  secrets.add(found);
   return found;
 }

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { signalGroup, untilGroupGone } from '@jetloop/platform';
 import type { GroupReaper } from './group-reaper.js';
 import { LineSplitter } from './line-splitter.js';
+import type { Secrets } from './secrets.js';
 import { Tail } from './tail.js';
 
 /** Bytes that one frame may have. */
@@ -24,6 +25,8 @@ export interface AgentProgram {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** What must not be told of it. */
+  readonly secrets: Secrets;
 }
 
 export interface AgentListener {
@@ -38,7 +41,7 @@ export interface AgentListener {
 
 /** An external agent as a child process: without a shell, in a process group of its own. */
 export class AgentProcess {
-  private readonly stderr = new Tail(STDERR_BYTES);
+  private readonly stderr: Tail;
   private readonly exited: Promise<AgentExit>;
   private lastOutput = 0;
 
@@ -46,8 +49,10 @@ export class AgentProcess {
     private readonly child: ChildProcessByStdio<Writable, Readable, Readable>,
     private readonly group: number,
     private readonly reaper: GroupReaper,
+    private readonly secrets: Secrets,
     listener: AgentListener,
   ) {
+    this.stderr = new Tail(STDERR_BYTES + secrets.longest);
     reaper.watch(group);
     const { stdin, stdout, stderr } = child;
     stdin.on('error', () => {
@@ -68,9 +73,9 @@ export class AgentProcess {
 
   /** @throws the system's error when the program cannot be started */
   static async start(program: AgentProgram, reaper: GroupReaper, listener: AgentListener): Promise<AgentProcess> {
-    const { command, args, cwd, env } = program;
+    const { command, args, cwd, env, secrets } = program;
     const child = spawn(command, args, { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
-    if (child.pid !== undefined) return new AgentProcess(child, child.pid, reaper, listener);
+    if (child.pid !== undefined) return new AgentProcess(child, child.pid, reaper, secrets, listener);
     const [error] = (await once(child, 'error')) as [Error];
     throw error;
   }
@@ -113,9 +118,9 @@ export class AgentProcess {
     return exit;
   }
 
-  /** The last of what it wrote to standard error. */
+  /** The last of what it wrote to standard error, without secrets. */
   stderrTail(): string {
-    return this.stderr.text();
+    return this.secrets.tail(this.stderr.bytes, STDERR_BYTES);
   }
 
   /** Somebody whom it left behind may hold the pipe open: a pause in the output is its end as well. */

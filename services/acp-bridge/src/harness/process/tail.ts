@@ -10,9 +10,7 @@ export class Tail {
     this.kept = Buffer.from(all.subarray(Math.max(0, all.length - this.limit)));
   }
 
-  /** As text; a character that was cut at the front is left out. */
-  text(): string {
-    const start = this.kept.findIndex((byte) => (byte & 0xc0) !== 0x80);
-    return this.kept.subarray(Math.max(0, start)).toString('utf8');
+  get bytes(): Buffer {
+    return this.kept;
   }
 }

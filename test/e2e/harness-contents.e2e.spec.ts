@@ -1,0 +1,153 @@
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { BlobStore } from '@jetloop/messaging';
+import { JETLOOP } from './support/acp-editor.js';
+import { ScriptedAgent } from './support/acp/scripted-agent.js';
+import { TestSystem } from './support/test-system.js';
+
+const KEY = 'sk-live "0123456789"\\end';
+const PEM = '-----BEGIN KEY-----\nabcdefgh\nijklmnop\n-----END KEY-----';
+
+describe('what an external agent is given and tells', () => {
+  let system: TestSystem;
+  beforeAll(async () => {
+    system = await TestSystem.start({ harnessTimes: { terminateMs: 300, killMs: 600 } });
+    process.env['JETLOOP_TEST_KEY'] = KEY;
+    await writeFile(join(system.workspace, 'key.pem'), `${PEM}\n`);
+  });
+  afterAll(async () => {
+    delete process.env['JETLOOP_TEST_KEY'];
+    await system.stop();
+  });
+
+  it('sees its secrets, and none of them reaches the log: not in frames, calls, messages, errors, replays or last words', async () => {
+    const agent = await ScriptedAgent.write(
+      system.workspace,
+      async (a) => {
+        const { KEY: key = '', PEM: pem = '' } = a.env;
+        await a.raw(`key ${key}\n`);
+        await a.raw(Buffer.concat([Buffer.from([0xff]), Buffer.from(key), Buffer.from('\n')]));
+        await a.initialize({ loadSession: true });
+        const begun = await Promise.race([a.next('session/new'), a.next('session/load')]);
+        const isLoad = begun.params.sessionId === a.session;
+        if (isLoad) await a.say(`replayed ${key}`);
+        await a.answer(begun, isLoad ? {} : { sessionId: a.session, _meta: { [key]: pem } });
+        const prompt = await a.next('session/prompt');
+        await a.say(`begin ${key.slice(0, 9)}`);
+        await a.say(`${key.slice(9)} end, ${pem}`);
+        await a.update('plan', { entries: [{ content: key, priority: 'high', status: 'pending' }] });
+        await a.update('tool_call', {
+          toolCallId: 'c1',
+          title: `curl ${key}`,
+          rawInput: { header: [pem, { [key]: 1 }] },
+        });
+        await a.update('tool_call_update', { toolCallId: 'c1', status: 'completed', rawOutput: `said ${key}` });
+        await a.request('q', 'fs/read_text_file', { path: key });
+        await a.ask('p', [{ optionId: 'r', name: `No, ${key}`, kind: 'reject_once' }]);
+        process.stderr.write(`${'x'.repeat(4_090)}${pem.slice(0, 20)}`);
+        await a.sleep(50);
+        process.stderr.write(`${pem.slice(20)} and ${key}${'y'.repeat(4_060)}`);
+        await a.sleep(50);
+        await a.fail(prompt, { code: -32000, message: `refused ${key}`, data: { key } });
+      },
+      { env: { KEY: 'env:JETLOOP_TEST_KEY', PEM: `file:${join(system.workspace, 'key.pem')}`, MODE: 'verbose mode' } },
+    );
+    const session = await system.create('none', agent.spec);
+    for (const text of ['go', 'again']) expect(await session.prompt(text)).toMatchObject({ kind: 'error' });
+    const events = await session.events();
+    const blobs = new BlobStore(system.bus);
+    const [replay] = await Promise.all(
+      events.flatMap(({ type, data }) => {
+        const { source, value } = data as { source?: string; value?: { blob: { digest: string } } };
+        const isReplay = type === 'harness.raw' && source === 'session/load/replay';
+        return isReplay ? [blobs.get(system.tenant, session.id, value?.blob.digest ?? '')] : [];
+      }),
+    );
+    const told = `${JSON.stringify(events)}${Buffer.from(replay ?? []).toString()}`;
+    expect(told).toContain('replayed [secret]');
+    for (const part of [
+      '0123456789',
+      'BEGIN KEY',
+      'ijklmnop',
+      'END KEY',
+      Buffer.from(KEY).toString('base64').slice(8, 24),
+    ])
+      expect([part, told.includes(part)]).toEqual([part, false]);
+    expect(await session.data('assistant.message')).toContainEqual(
+      expect.objectContaining({ content: [{ type: 'text', text: 'begin [secret] end, [secret]' }] }),
+    );
+    expect(await session.data('tool.call')).toContainEqual(
+      expect.objectContaining({ name: 'curl [secret]', effective: { header: ['[secret]', { '[secret]': 1 }] } }),
+    );
+    expect((await session.data('turn.error'))[0]?.error.message).toMatch(/refused \[secret\].*y+$/s);
+    const sql = await system.sql(`select arguments, result_text from tool_calls where session_id = '${session.id}'`);
+    expect(JSON.stringify(sql)).not.toContain('0123456789');
+  });
+
+  it('gets a prompt that is too large for the log whole', async () => {
+    const text = `${'the same again. '.repeat(25_000)}the needle`;
+    const agent = await ScriptedAgent.write(system.workspace, async (a) => {
+      const prompt = await a.prompted();
+      const [block] = prompt.params.prompt as [{ text: string }];
+      await a.say(`${block.text.length} characters, ${block.text.slice(-10)}`);
+      await a.say(block.text, { messageId: 'echo' });
+      await a.stop(prompt);
+    });
+    const session = await system.create('none', agent.spec);
+    expect(await session.prompt(text)).toEqual({ kind: 'completed' });
+    expect(await session.data('user.message')).toMatchObject([{ content: [{ type: 'blob', of: 'text' }] }]);
+    const [counted, echo] = await session.data('assistant.message');
+    expect(counted).toMatchObject({ content: [{ text: `${text.length} characters, the needle` }] });
+    // What it says at that length stands there by reference like anybody's, and is had back the same way.
+    expect(echo).toMatchObject({ content: [{ type: 'blob', of: 'text' }] });
+    expect(await system.client.restore(session.id, echo?.content ?? [])).toEqual([{ type: 'text', text }]);
+  });
+
+  it('jetloop show, and SQL, have its turn as they have one of a model', async () => {
+    const agent = await ScriptedAgent.write(system.workspace, async (a) => {
+      const prompt = await a.prompted();
+      await a.update('tool_call', { toolCallId: 'c1', title: 'list_dir', rawInput: { path: '.' } });
+      await a.update('tool_call_update', { toolCallId: 'c1', status: 'completed', rawOutput: 'a.txt' });
+      await a.say('One file.');
+      await a.stop(prompt);
+    });
+    const external = await system.create('none', agent.spec);
+    const native = await system.create(
+      [{ calls: [{ name: 'list_dir', arguments: { path: '.' } }] }, { text: 'One file.' }],
+      {
+        tools: ['list_dir'],
+      },
+    );
+    for (const session of [external, native]) expect(await session.prompt('look')).toEqual({ kind: 'completed' });
+    const show = async (id: string) => {
+      const args = [JETLOOP, 'show', id, '--tenant', system.tenant, '--nats', system.natsUrl];
+      const { stdout } = await promisify(execFile)(process.execPath, args);
+      return stdout.split('\n').map((line) => line.replace(/^ *\+[\d,]+ ms +\d+ +/, ''));
+    };
+    const lines = await show(external.id);
+    expect(lines).toContainEqual(expect.stringMatching(/^harness\.raw +session\/new \{/));
+    expect(lines).toContainEqual(expect.stringMatching(/^tool\.call +list_dir /));
+    expect(lines).toContainEqual(expect.stringMatching(/^assistant\.message +"One file\."/));
+    const typesOf = (all: readonly string[]) => new Set(all.map((line) => line.split(' ')[0]));
+    const shown = typesOf(lines);
+    for (const type of typesOf(await show(native.id)))
+      if (type !== 'tools.listed') expect([type, shown.has(type)]).toEqual([type, true]);
+    const queries = [
+      'select turn, trigger, end_reason from turns',
+      "select role, text from messages where text <> ''",
+      'select name, is_error, decision from tool_calls',
+    ];
+    for (const query of queries) {
+      const [of, like] = await Promise.all(
+        [external, native].map(({ id }) => {
+          const where = `tenant = '${system.tenant}' and session_id = '${id}'`;
+          return system.sql(query.includes('where') ? `${query} and ${where}` : `${query} where ${where}`);
+        }),
+      );
+      expect([query, of]).toEqual([query, like]);
+    }
+  });
+});
