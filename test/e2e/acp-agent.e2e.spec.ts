@@ -13,7 +13,7 @@ const says = (contains: string, rule: object, match: object = {}) => ({ match: {
 const targets = {
   obeys: scripted(
     says('slowly', { reply: { text: longText, reasoning: 'slow' }, pieceDelayMs: 20 }),
-    says('in pieces', { reply: { text: longText, reasoning: 'slow' }, pieceDelayMs: 4 }),
+    says('in pieces', { reply: { text: longText, reasoning: 'slow' }, pieceDelayMs: 10 }),
     says('take your time', { reply: { text: longText }, pieceDelayMs: 400 }),
     says('at length', { reply: { text: 'long '.repeat(60_000) } }),
     says('look', { reply: { text: 'I have looked.' } }, { hasToolResult: true }),
@@ -188,7 +188,7 @@ describe('A42 text and order', () => {
 
   it('A42 text comes while the model speaks, and each text once, as in the log', async () => {
     const { editor, id } = await acp.begin();
-    const answer = await editor.prompted(id, 'in pieces');
+    const answer = await editor.prompted(id, 'slowly');
     const updates = editor.updates(id);
     expect(updates.filter(({ sessionUpdate }) => sessionUpdate === 'agent_message_chunk').length).toBeGreaterThan(3);
     expect(textIn(updates)).toBe(longText);
@@ -209,7 +209,7 @@ describe('A42 text and order', () => {
         ['all', () => true],
         ['the first', (n) => n === 0],
         ['every third', (n) => n % 3 === 2],
-        ['those after ten', (n) => n >= 10],
+        ['those after three', (n) => n >= 3],
       ];
       for (const [which, loses] of losses) {
         filter.lose(loses);

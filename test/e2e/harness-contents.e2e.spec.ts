@@ -1,10 +1,8 @@
-import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { processIo, runProgram } from '@jetloop/cli';
 import { BlobStore } from '@jetloop/messaging';
-import { JETLOOP } from './support/acp-editor.js';
 import { ScriptedAgent } from './support/acp/scripted-agent.js';
 import { TestSystem } from './support/test-system.js';
 
@@ -123,9 +121,11 @@ describe('what an external agent is given and tells', () => {
     );
     for (const session of [external, native]) expect(await session.prompt('look')).toEqual({ kind: 'completed' });
     const show = async (id: string) => {
-      const args = [JETLOOP, 'show', id, '--tenant', system.tenant, '--nats', system.natsUrl];
-      const { stdout } = await promisify(execFile)(process.execPath, args);
-      return stdout.split('\n').map((line) => line.replace(/^ *\+[\d,]+ ms +\d+ +/, ''));
+      let text = '';
+      const out = { isTTY: false, color: false, write: (piece: string) => void (text += piece) };
+      const args = ['show', id, '--tenant', system.tenant, '--nats', system.natsUrl];
+      expect(await runProgram(args, { ...processIo(), out })).toBe(0);
+      return text.split('\n').map((line) => line.replace(/^ *\+[\d,]+ ms +\d+ +/, ''));
     };
     const lines = await show(external.id);
     expect(lines).toContainEqual(expect.stringMatching(/^harness\.raw +session\/new \{/));

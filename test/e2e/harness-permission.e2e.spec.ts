@@ -82,7 +82,10 @@ describe('permissions and cancels of an external agent', () => {
       async (a) => {
         const prompt = await a.prompted();
         for (const [n, subset] of (a.args as string[][]).entries())
-          await a.ask(`p${n}`, subset.map((kind) => ({ optionId: `id-${kind}`, name: kind, kind })));
+          await a.ask(
+            `p${n}`,
+            subset.map((kind) => ({ optionId: `id-${kind}`, name: kind, kind })),
+          );
         await a.stop(prompt);
       },
       subsets,

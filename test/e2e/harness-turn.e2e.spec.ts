@@ -280,14 +280,17 @@ describe('a turn that an external agent drives', () => {
       await a.stop(prompt);
     });
     const session = await system.create('harness', agent.spec);
+    const finished = Promise.withResolvers<undefined>();
     const replies: { size: number; kind: string; from: number; events: number }[] = [];
     const seen = system.bus.nats.subscribe(subjects.reply(system.tenant, session.id, 'acp'), {
       callback: (_error, message) => {
         const { kind, from, events } = JSON.parse(Buffer.from(message.data).toString()) as HarnessEvents;
         replies.push({ size: message.data.length, kind, from, events: (events as unknown[] | undefined)?.length ?? 0 });
+        if (replies.at(-1)?.kind === 'harness.finished') finished.resolve(undefined);
       },
     });
     expect(await session.prompt('hi')).toEqual({ kind: 'completed' });
+    await finished.promise;
     seen.unsubscribe();
     const raw = await session.data('harness.raw');
     const valuesOf = (tag: string) => raw.filter(({ source }) => source.endsWith(tag)).map(({ value }) => value);

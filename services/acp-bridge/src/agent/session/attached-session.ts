@@ -265,7 +265,8 @@ export class AttachedSession {
   private delta(delta: LiveDelta): void {
     const { editor, output, session } = this.options;
     if (!this.translator.isOpen(delta)) {
-      this.early.keep(delta);
+      // What is left out is missing later: then the log gives it.
+      if (!output.isFull) this.early.keep(delta);
       return;
     }
     if (output.isFull || !this.isShown) this.translator.lose(delta);
