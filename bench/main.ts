@@ -1,6 +1,7 @@
 // npm run bench: the workload and the figures of docs/benchmarks.md.
 import { cpus, release } from 'node:os';
 import { benchAcpAgent } from './acp-agent.ts';
+import { benchAcpHarness } from './acp-harness.ts';
 import { longSession } from './long-session.ts';
 import { measure, type Measurement } from './measure.ts';
 import { OptionsError, readOptions, USAGE, type BenchOptions } from './options.ts';
@@ -14,8 +15,9 @@ const MISUSE = 2;
 if (process.argv[2] === 'router') process.exit(await benchRouter(process.argv.slice(3)));
 if (process.argv[2] === 'tools') process.exit(await benchTools(process.argv.slice(3)));
 
-if (process.argv[2] === 'acp-agent' || process.argv[2] === 'acp') {
-  process.stdout.write(`${await benchAcpAgent()}\n`);
+if (process.argv[2] === 'acp' || process.argv[2] === 'acp-harness' || process.argv[2] === 'acp-agent') {
+  if (process.argv[2] !== 'acp-agent') process.stdout.write(`${await benchAcpHarness()}\n`);
+  if (process.argv[2] !== 'acp-harness') process.stdout.write(`${await benchAcpAgent()}\n`);
   process.exit(0);
 }
 

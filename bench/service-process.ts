@@ -22,7 +22,7 @@ export interface BenchProcess {
 }
 
 export interface ServiceStart {
-  readonly service: ServiceName;
+  readonly service: ServiceName | 'acp-bridge';
   readonly env: Readonly<Record<string, string>>;
   /** Node's own options beside those of all services, such as `--cpu-prof`. */
   readonly nodeOptions: readonly string[];
