@@ -31,16 +31,24 @@ export interface ToolMeasurement {
   readonly single: { readonly p50: number; readonly p99: number };
 }
 
+/** Resident memory (MB) of the runner around one command that writes so much (MB). */
+export interface OutputMeasurement {
+  readonly written: number;
+  readonly before: number;
+  readonly peak: number;
+  readonly after: number;
+}
+
 export interface ToolsMeasurement {
   readonly loadBefore: number;
   readonly tools: readonly ToolMeasurement[];
-  /** Resident memory (MB) of the runner around one command that writes so much. */
-  readonly output: { readonly bytes: number; readonly before: number; readonly peak: number; readonly after: number };
+  readonly outputs: readonly OutputMeasurement[];
 }
 
 const TOOLS = ['nothing', 'nothing_once'];
 const WARM_UP = 1_000;
-const OUTPUT_BYTES = 50_000_000;
+/** One after the other: memory that grew with an output would grow with these. */
+const OUTPUTS_MB = [10, 25, 50, 50];
 const SETTLE_MS = 2_000;
 const PATIENCE_MS = 60_000;
 const BYTES_A_MB = 1_000_000;
@@ -72,10 +80,10 @@ export async function measureTools(options: ToolsOptions): Promise<ToolsMeasurem
     });
     stops.push(() => runner.stop());
     const load = new ToolLoad(bus, folder);
-    const output = await measureOutput(runner.pid, load);
+    const outputs = await measureOutputs(runner.pid, load);
     const tools: ToolMeasurement[] = [];
     for (const tool of TOOLS) tools.push(await measureCalls(runner.pid, load, tool, options));
-    return { loadBefore, tools, output };
+    return { loadBefore, tools, outputs };
   } finally {
     for (const stop of stops.reverse()) await stop();
   }
@@ -108,26 +116,30 @@ async function measureCalls(
   };
 }
 
-/** Of a runner that has done next to nothing yet: what thousands of calls left in its heap would hide the command. */
-async function measureOutput(pid: number, load: ToolLoad): Promise<ToolsMeasurement['output']> {
-  const command = `head -c ${OUTPUT_BYTES} /dev/zero | tr '\\0' x`;
-  await load.run(await load.prepare(1, { name: 'bash', args: { command: 'true' } }), 1, PATIENCE_MS);
-  const [call] = await load.prepare(1, { name: 'bash', args: { command } });
-  if (!call) throw new Error('expected a call');
-  await sleep(SETTLE_MS);
-  const before = await residentMemory(pid);
-  await resetPeak(pid);
-  const { output } = await load.call(call, AbortSignal.timeout(PATIENCE_MS));
-  const peak = ((await peakMemory(pid)) * BYTES_A_MIB) / BYTES_A_MB;
-  if (JSON.stringify(output).includes(`"totalBytes":${OUTPUT_BYTES}`)) {
+/** Of a runner that has done next to nothing yet: what thousands of calls left in its heap would hide the commands. */
+async function measureOutputs(pid: number, load: ToolLoad): Promise<OutputMeasurement[]> {
+  const measured: OutputMeasurement[] = [];
+  for (const written of OUTPUTS_MB) {
+    const bytes = written * BYTES_A_MB;
+    const [call] = await load.prepare(1, {
+      name: 'bash',
+      args: { command: `head -c ${bytes} /dev/zero | tr '\\0' x` },
+    });
+    if (!call) throw new Error('expected a call');
     await sleep(SETTLE_MS);
-    return { bytes: OUTPUT_BYTES, before, peak, after: await residentMemory(pid) };
+    const before = await residentMemory(pid);
+    await resetPeak(pid);
+    const { output } = await load.call(call, AbortSignal.timeout(PATIENCE_MS));
+    const peak = ((await peakMemory(pid)) * BYTES_A_MIB) / BYTES_A_MB;
+    if (!JSON.stringify(output).includes(`"totalBytes":${bytes}`))
+      throw new Error(`expected an output of ${bytes} bytes, got ${JSON.stringify(output)}`);
+    measured.push({ written, before, peak, after: await residentMemory(pid) });
   }
-  throw new Error(`expected an output of ${OUTPUT_BYTES} bytes, got ${JSON.stringify(output)}`);
+  return measured;
 }
 
 /** The rows of docs/benchmarks.md. */
-export function toolsTables({ loadBefore, tools, output }: ToolsMeasurement, { atOnce }: ToolsOptions): string {
+export function toolsTables({ loadBefore, tools, outputs }: ToolsMeasurement, { atOnce }: ToolsOptions): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   const table = (head: readonly string[], rows: readonly (readonly string[])[]) =>
     [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
@@ -145,7 +157,7 @@ export function toolsTables({ loadBefore, tools, output }: ToolsMeasurement, { a
     ),
     table(
       ['output of one command', 'MB before / peak / after'],
-      [[`${mb(output.bytes / BYTES_A_MB)} MB`, [output.before, output.peak, output.after].map(mb).join(' / ')]],
+      outputs.map(({ written, before, peak, after }) => [`${written} MB`, [before, peak, after].map(mb).join(' / ')]),
     ),
   ].join('\n\n');
 }
