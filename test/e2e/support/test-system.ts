@@ -82,8 +82,8 @@ export class TestSystem {
     const client = await JetloopClient.connect({ natsUrl, tenant, actor: 'test' });
     const bus = await Bus.connect({ url: natsUrl, name: 'test' });
     const stop = async () => {
-      await provider.stop();
       await servers.stop();
+      await provider.stop();
     };
     return new TestSystem(tenant, natsUrl, client, bus, workspace, databaseUrl, provider, catalogue, standalone, stop);
   }
@@ -92,8 +92,8 @@ export class TestSystem {
     await this.client.close();
     await this.bus.close();
     await this.standalone.stop();
-    await this.stopServers();
     await rm(this.workspace, { recursive: true, force: true });
+    await this.stopServers();
   }
 
   /** A model of the strict provider that answers by a script: the name of its target. */

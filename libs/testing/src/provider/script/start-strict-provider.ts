@@ -13,6 +13,7 @@ export interface StrictProvider {
   script(model: string, script: ModelScript): void;
   /** What was asked of a model, in the order of arrival. */
   requests(model: string): readonly SeenRequest[];
+  /** @throws Error when it was sent what a real provider would refuse: whoever sent that is to be mended, even if its turn ended well */
   stop(): Promise<void>;
 }
 
@@ -90,13 +91,16 @@ export async function startStrictProvider(): Promise<StrictProvider> {
     url: `http://127.0.0.1:${address.port}/v1`,
     script: (model, script) => void scripts.set(model, script),
     requests: requestsOf,
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => {
-          resolve();
-        });
-        server.closeAllConnections();
-      }),
+    stop: async () => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+      const refused = [...seen.values()]
+        .flat()
+        .flatMap(({ model, problem }) => (problem === undefined ? [] : [`${model}: ${problem}`]));
+      if (refused.length > 0)
+        throw new Error(`The provider refused ${refused.length} requests:\n${refused.join('\n')}`);
+    },
   };
 }
 
