@@ -41,45 +41,42 @@ it('T12 a tool that ends its process takes only its own call down: unknown, and 
   const doomed = await system.spawn('tool-runner', env);
   const { ended } = await startToolTurn(system, 'exits', 'exits');
   expect(await doomed.exited).toBe(1);
-  await system.spawn('tool-runner', env);
+  const next = await system.spawn('tool-runner', env);
   const other = await startToolTurn(system, 'counts', 'counts');
   expect(await other.ended).toMatchObject({ reason: { kind: 'completed' }, results: [{ isError: false }] });
   expect(await ended).toMatchObject({
     reason: { kind: 'completed' },
     results: [{ isError: true, error: { code: 'outcome_unknown' } }],
   });
+  expect(await next.stop()).toBe(0);
 });
 
-/** A runner that is stopped while it runs a call, and the turn as it ends with the next one. */
-async function stopIn(target: string, graceMs: number) {
+/** A runner that is stopped while it runs calls, and their turns as they end with the next one. */
+async function stopIn(targets: readonly string[], graceMs: number) {
   const stopped = await system.spawn('tool-runner', { ...env, JETLOOP_GRACE_MS: String(graceMs) });
-  const begun = begunIn(system, target);
-  const turn = await startToolTurn(system, target, target);
-  await begun;
+  const begun = targets.map((target) => begunIn(system, target));
+  const turns = await Promise.all(targets.map((target) => startToolTurn(system, target, target)));
+  await Promise.all(begun);
   expect(await stopped.stop(20_000)).toBe(0);
   const next = await system.spawn('tool-runner', env);
-  const end = await turn.ended;
+  const ends = await Promise.all(turns.map(({ ended }) => ended));
   expect(await next.stop()).toBe(0);
-  expect(end).toMatchObject({ reason: { kind: 'completed' }, problems: [] });
-  return { turn, results: end.results };
+  for (const end of ends) expect(end).toMatchObject({ reason: { kind: 'completed' }, problems: [] });
+  return { turns, results: ends.map(({ results }) => results) };
 }
 
 it('SIGTERM in a call with an effect that ends within the grace: its result, and one effect', async () => {
-  const { turn, results } = await stopIn('count-slowly', 20_000);
-  expect(results).toMatchObject([{ isError: false }]);
-  expect(await effectsOf(turn, 'count')).toHaveLength(1);
+  const { turns, results } = await stopIn(['count-slowly'], 20_000);
+  expect(results).toMatchObject([[{ isError: false }]]);
+  expect(await effectsOf(turns[0]!, 'count')).toHaveLength(1);
 });
 
-it('SIGTERM in a call with an effect that does not: unknown, and no other runner makes it happen', async () => {
-  const { turn, results } = await stopIn('count-long', 300);
-  expect(results).toMatchObject([{ isError: true, error: { code: 'outcome_unknown' } }]);
-  expect(await effectsOf(turn, 'count')).toEqual([]);
-});
-
-it('SIGTERM in an idempotent call: the next runner makes it again, under the same id', async () => {
-  const { turn, results } = await stopIn('count-again-long', 300);
-  expect(results).toMatchObject([{ isError: false }]);
-  expect(new Set(await effectsOf(turn, 'count_again'))).toEqual(new Set([`${system.tenant}.${turn.session}.1.1.0`]));
+it('SIGTERM in calls that do not: one with an effect is unknown and not made again, an idempotent one is', async () => {
+  const { turns, results } = await stopIn(['count-long', 'count-again-long'], 300);
+  expect(results).toMatchObject([[{ isError: true, error: { code: 'outcome_unknown' } }], [{ isError: false }]]);
+  expect(await effectsOf(turns[0]!, 'count')).toEqual([]);
+  const again = await effectsOf(turns[1]!, 'count_again');
+  expect(new Set(again)).toEqual(new Set([`${system.tenant}.count-again-long.1.1.0`]));
 });
 
 /** A zombie is dead: it only waits for somebody to notice. */
