@@ -3,12 +3,13 @@ import { deadLetterSchema } from '@jetloop/contracts';
 import type { ServiceProcess } from '@jetloop/testing';
 import { ProcessSystem } from './support/process-system.js';
 import { begunIn, callsTool, counterModule, effectsOf, startToolTurn, type ToolTurn } from './support/tool-turns.js';
+import { isWhole } from './support/whole.js';
 
 jest.setTimeout(180_000);
 
 const env = { JETLOOP_TOOL_MODULES: counterModule };
 /** Calls over all rounds of T7. */
-const RUNS = Number(process.env['JETLOOP_T7_RUNS'] ?? 40);
+const RUNS = isWhole ? 200 : 40;
 const models = {
   count: callsTool('count', { before: 50, after: 50 }),
   count_again: callsTool('count_again', { before: 50, after: 50 }),

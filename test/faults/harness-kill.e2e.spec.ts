@@ -7,9 +7,10 @@ import { isRunning } from '../e2e/support/acp/is-running.js';
 import { ScriptedAgent, storyOf } from '../e2e/support/acp/scripted-agent.js';
 import { ProcessSystem } from './support/process-system.js';
 import { logOf } from './support/session-log.js';
+import { isWhole } from './support/whole.js';
 
-/** Milliseconds that the orchestrator stays away in a flood; JETLOOP_OUTAGE_MS=30000 is the whole of it. */
-const OUTAGE_MS = Number(process.env['JETLOOP_OUTAGE_MS'] ?? 3_000);
+/** Milliseconds that the orchestrator stays away in a flood. */
+const OUTAGE_MS = isWhole ? 30_000 : 3_000;
 
 jest.setTimeout(90_000);
 

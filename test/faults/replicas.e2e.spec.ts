@@ -5,8 +5,13 @@ import { spoken } from '../e2e/support/messages.js';
 import { ProcessSystem } from './support/process-system.js';
 import { expectWhole, racePrompts, raceReplies } from './support/races.js';
 import { callsTool } from './support/tool-turns.js';
+import { isWhole } from './support/whole.js';
 
 jest.setTimeout(240_000);
+
+/** A thousand rounds, or a part of them. */
+const SESSIONS = isWhole ? 50 : 15;
+const ROUNDS = 20;
 
 const models: Record<string, ModelScript> = {
   talks: () => ({ text: 'yes' }),
@@ -40,8 +45,8 @@ describe('two replicas of the orchestrator on one server', () => {
   });
   afterAll(() => system.stop());
 
-  it('L37 two prompts of one session at the same instant and a steer, 1,000 times: nothing lost, nothing double', async () => {
-    await racePrompts(system, 'talks', { sessions: 50, rounds: 20 });
+  it(`L37 two prompts of one session at the same instant and a steer, ${SESSIONS * ROUNDS} times: nothing lost, nothing double`, async () => {
+    await racePrompts(system, 'talks', { sessions: SESSIONS, rounds: ROUNDS });
   });
 
   it('L37 a steer racing every reply of model and tools: each is told once, nothing is lost', async () => {
@@ -121,7 +126,7 @@ describe('two replicas of the orchestrator on three servers', () => {
   });
 
   it('L37 the same on a cluster, where a read may be stale', async () => {
-    await racePrompts(system, 'talks', { sessions: 20, rounds: 10 });
+    await racePrompts(system, 'talks', { sessions: isWhole ? SESSIONS : 5, rounds: ROUNDS });
     expectToldOnce(system, await raceReplies(system, 'works', { sessions: 5, rounds: 12 }));
   });
 });
