@@ -190,7 +190,7 @@ describe('calls and ends of answers', () => {
             { ...said, finish: 'content-filter', usage: { input: 21, output: 9 } },
             stream,
           );
-          const session = await world.create([stream ? dialect : `${dialect}-whole`, `${dialect}-b`]);
+          const session = await world.create([stream ? `${dialect}-again` : `${dialect}-whole`, `${dialect}-b`]);
           expect((await world.turn(session, [answer])).end).toEqual({ kind: 'refused' });
           expect(await session.data('assistant.message')).toMatchObject([
             { finishReason: 'content-filter', usage: { input: 21, output: 9 }, attempts: [{ outcome: 'ok' }] },

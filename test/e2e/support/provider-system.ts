@@ -17,7 +17,7 @@ export interface Asked {
   readonly requests: readonly unknown[];
 }
 
-/** All services, and one strict provider for every dialect: targets `chat`, `chat-b`, `chat-whole` … each without retries. */
+/** All services, and one strict provider for every dialect: targets `chat`, `chat-b`, `chat-whole` … without retries, `chat-again` … with two. */
 export class ProviderSystem {
   private constructor(
     readonly provider: ReplayServer,
@@ -43,6 +43,7 @@ export class ProviderSystem {
           [dialect, { dialect }],
           [`${dialect}-b`, { dialect, model: 'other-model' }],
           [`${dialect}-whole`, { dialect, stream: false }],
+          [`${dialect}-again`, { dialect, retryCount: 2 }],
         ] as const,
     );
     const given = { ...Object.fromEntries(named), ...more };
