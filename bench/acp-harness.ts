@@ -13,7 +13,6 @@ import { startService } from './service-process.ts';
 import { median, quantile } from './statistics.ts';
 
 /** As `deploy/entrypoint.sh` starts them. */
-const NODE_OPTIONS = ['--max-semi-space-size=8'];
 const PROGRAM = join(import.meta.dirname, 'acp-harness-agent.ts');
 const TENANT = 'bench';
 const UPDATES = 10_000;
@@ -105,9 +104,9 @@ export async function measureAcpHarness(): Promise<AcpHarnessMeasurement> {
       JETLOOP_ALLOW_INLINE_AGENTS: 'true',
       JETLOOP_SLOTS: String(IDLE + TOGETHER),
     };
-    const orchestrator = await startService({ service: 'loop-orchestrator', env, nodeOptions: NODE_OPTIONS });
+    const orchestrator = await startService({ service: 'loop-orchestrator', env, nodeOptions: [] });
     stops.push(() => orchestrator.stop());
-    const bridge = await startService({ service: 'acp-bridge', env, nodeOptions: NODE_OPTIONS });
+    const bridge = await startService({ service: 'acp-bridge', env, nodeOptions: [] });
     stops.push(() => bridge.stop());
     const client = await JetloopClient.connect({ natsUrl: infra.natsUrl, tenant: TENANT, actor: 'bench' });
     stops.push(() => client.close());
