@@ -12,7 +12,6 @@ import { residentMemory } from './process-usage.ts';
 import { startService } from './service-process.ts';
 import { median, quantile } from './statistics.ts';
 
-/** As `deploy/entrypoint.sh` starts them. */
 const PROGRAM = join(import.meta.dirname, 'acp-harness-agent.ts');
 const TENANT = 'bench';
 const UPDATES = 10_000;
