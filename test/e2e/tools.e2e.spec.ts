@@ -1,10 +1,15 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { textOf, type AgentSpecInput, type EventData } from '@jetloop/contracts';
 import { BlobStore } from '@jetloop/messaging';
+import { defineTool } from '@jetloop/tool-runner';
+import { z } from 'zod';
 import type { TestSession } from './support/test-session.js';
 import { TestSystem } from './support/test-system.js';
 
@@ -48,6 +53,13 @@ const refusals: [...Call, code: string][] = [
   ['bash', { command: 'exit 3' }, 'exit_code'],
   ['remove', { path: '.' }, 'is_a_directory'],
 ];
+const limits: [...Call, expected: RegExp, code?: string][] = [
+  ['read_file', { path: 'many/lines', limit: 2 }, /^1\n2\n\s*\[lines 1 to 2 of 3; go on with offset 3\]$/],
+  ['list_dir', { path: 'many', limit: 1 }, /\[1 more entries; go on with offset 1\]$/],
+  ['glob', { pattern: 'many/*', limit: 1 }, /\[more than 1 files match/],
+  ['grep', { pattern: '.', path: 'many', limit: 1 }, /\[more than 1 lines/],
+  ['bash', { command: 'sleep 60', timeoutMs: 200 }, /ended after its limit of 200 ms$/, 'timeout'],
+];
 const escapes = [
   ...['..', '../', '../x', './../x', 'd/../../x', 'd/e/../../../x', 'd//..//..//x', 'missing/../../x'],
   ...['d/f\0/../../x', '\0', '/', '/etc/passwd', '//etc/passwd', '/proc/self/environ', '/dev/null'],
@@ -81,6 +93,7 @@ const malformed: [string, RegExp][] = [
 const targets = {
   uses: calls(...uses.map(([name, args]): Call => [name, args])),
   refusals: calls(...refusals.map(([name, args]): Call => [name, args])),
+  limits: calls(...limits.map(([name, args]): Call => [name, args])),
   escapes: calls(...escapes.map((path): Call => ['read_file', { path }])),
   malformed: calls(...malformed.map(([text]): Call => ['list_dir', text]), ['list_dir', '']),
   outputs: calls(
@@ -91,10 +104,19 @@ const targets = {
   ),
   endless: calls(bash('yes')),
   tree: calls(
-    bash('sleep 300 & echo $! > pids; (trap "" TERM; echo $BASHPID >> pids; while :; do sleep 1; done) & wait'),
+    bash(
+      'echo $$ > pids; sleep 300 & echo $! >> pids; ' +
+        '(trap "date +%s%3N > asked" TERM; echo $BASHPID >> pids; while :; do sleep 1; done) & wait',
+    ),
   ),
-  writes: calls(['write_file', { path: 'readonly.txt', content: 'x' }], ['list_dir', { path: '.' }]),
-  looks: calls(...Array.from({ length: 10 }, (_, n): Call => ['read_file', { path: `n${n}` }])),
+  writes: calls(
+    ['write_file', { path: 'readonly.txt', content: 'x' }],
+    ['edit_file', { path: 'kept.txt', oldText: 'kept', newText: 'lost' }],
+    bash('touch readonly.txt'),
+    ['touch'],
+    ['list_dir', { path: '.' }],
+  ),
+  looks: calls(['read_file', { path: 'kept.txt' }]),
   greedy: calls(
     bash(`${process.execPath} -e 'for (const kept = []; kept.length < 64;) kept.push(Buffer.allocUnsafe(2 ** 30))'`),
     bash('kill -9 $$'),
@@ -109,12 +131,46 @@ const targets = {
   ),
 };
 
+/** Milliseconds from SIGTERM to SIGKILL, and what a busy machine needs to see either. */
+const GRACE_MS = 3_000;
+const BUSY_MS = 1_000;
+const MEETING = 10;
+/** How to end the calls of `meet` that have begun. */
+const met: (() => void)[] = [];
+/** Resolves when the first call of `meet` may end. */
+const othersEnded = Promise.withResolvers<void>();
+const extra = [
+  defineTool({
+    name: 'touch',
+    description: 'Makes a file.',
+    input: z.object({}),
+    idempotent: true,
+    run: (_args, { workspace }) => writeFile(join(workspace.root, 'readonly.txt'), '').then(() => 'made'),
+  }),
+  defineTool({
+    name: 'meet',
+    description: 'Ends when ten calls of it run, the first one last.',
+    input: z.object({ n: z.number() }),
+    readonly: true,
+    async run({ n }) {
+      await new Promise<void>((resolve) => {
+        if (met.push(resolve) === MEETING) for (const end of met) end();
+      });
+      if (n === 0) await othersEnded.promise;
+      return `met ${n}`;
+    },
+  }),
+];
+
 describe('tools', () => {
   let system: TestSystem;
   beforeAll(async () => {
-    system = await TestSystem.start({ targets });
+    const toolRunner = { httpFetch: { addresses: ['127.0.0.1'] } };
+    system = await TestSystem.start({ targets, tools: extra, toolRunner });
     await writeFile(join(system.workspace, 'kept.txt'), 'kept');
     await mkdir(join(system.workspace, 'd/e'), { recursive: true });
+    await mkdir(join(system.workspace, 'many'));
+    for (const name of ['lines', 'more']) await writeFile(join(system.workspace, 'many', name), '1\n2\n3\n');
     const links = {
       ...{ 'to-slash': '/', 'to-file': '/etc/passwd', 'to-up': '..', 'to-etc': '/etc', 'to-proc': '/proc/self/root' },
       ...{ chain: 'to-slash', 'd/up': '../..', good: 'd', 'loop-a': 'loop-b', 'loop-b': 'loop-a', dangling: '/none/x' },
@@ -150,6 +206,31 @@ describe('tools', () => {
     const results = await resultsOf(await agent('refusals'));
     expect(results.map(({ isError, error }) => isError && error?.code)).toEqual(refusals.map(([, , code]) => code));
     expect(JSON.stringify(results)).not.toContain(system.workspace);
+  });
+
+  it('T1 limits: a page of lines, of entries, of matches, and the time of a command', async () => {
+    const results = await resultsOf(await agent('limits'));
+    expect(results).toHaveLength(limits.length);
+    results.forEach((result, n) => {
+      const [tool, , expected, code] = limits[n]!;
+      expect({ tool, text: said(result), code: result.error?.code }).toEqual({
+        ...{ tool, text: expect.stringMatching(expected), code },
+      });
+    });
+  });
+
+  it('T1 http_fetch: an address that is listed is fetched, the others are refused', async () => {
+    const server = createServer((_request, response) => response.end('a page')).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const urls = ['127.0.0.1', '127.0.0.2', '169.254.169.254', '10.0.0.1'].map((host) => `http://${host}:${port}/`);
+    const fetches = urls.map((url) => ({ name: 'http_fetch', arguments: { url } }));
+    const session = await system.create([{ calls: fetches }, { text: 'done' }], { tools: ['http_fetch'] });
+    const [page, ...refused] = await resultsOf(session);
+    server.close();
+    expect(page).toMatchObject({ isError: false, output: { status: 200 } });
+    expect(said(page)).toMatch(/^200 .*\n\na page$/);
+    expect(refused.map(({ error }) => error?.code)).toEqual(Array.from({ length: 3 }, () => 'address_refused'));
   });
 
   it('T2 paths that lead out are refused', async () => {
@@ -204,31 +285,48 @@ describe('tools', () => {
     await session.until('tool.call');
     const pids = await eventually(async () => {
       const found = (await readFile(join(system.workspace, 'pids'), 'utf8')).trim().split('\n').map(Number);
-      return found.length === 2 ? found : undefined;
+      return found.length === 3 ? found : undefined;
     });
-    const from = performance.now();
+    const [leader = 0] = pids;
+    expect(isAlive(-leader)).toBe(true);
     await system.client.cancel(session.id);
     expect(await session.endOf(messageId, sequence)).toMatchObject({ kind: 'aborted' });
-    await eventually(() => Promise.resolve(pids.some(isAlive) ? undefined : true));
-    // 3 s of grace, 1 s after it, and what a busy machine needs to look.
-    expect(performance.now() - from).toBeLessThan(6_000);
+    const gone = await eventually(() => Promise.resolve([-leader, ...pids].some(isAlive) ? undefined : Date.now()));
+    const asked = Number(await readFile(join(system.workspace, 'asked'), 'utf8'));
+    expect(gone - asked).toBeGreaterThan(GRACE_MS - BUSY_MS);
+    expect(gone - asked).toBeLessThan(GRACE_MS + 1_000 + BUSY_MS);
   });
 
-  it('T10 a readonly session is not offered what writes, and is refused it', async () => {
+  it('T10 a readonly session is not offered what writes, and is refused it as readonly mode', async () => {
     const session = await agent('writes', { readonly: true });
-    const [write, list] = await resultsOf(session);
-    expect(write?.isError).toBe(true);
-    expect(list?.isError).toBe(false);
+    const results = await resultsOf(session);
+    const refused = results.slice(0, -1);
+    expect(refused).toHaveLength(4);
+    for (const result of refused) {
+      expect(result).toMatchObject({ isError: true, error: { code: 'readonly' } });
+      expect(said(result)).toContain('readonly mode');
+    }
+    expect(results.at(-1)?.isError).toBe(false);
     const names = (await session.data('tools.listed'))[0]?.tools.map(({ name }) => name);
     expect(names).toContain('list_dir');
-    expect(names).not.toContain('write_file');
+    for (const name of ['write_file', 'edit_file', 'bash', 'touch']) expect(names).not.toContain(name);
     await expect(readFile(join(system.workspace, 'readonly.txt'))).rejects.toMatchObject({ code: 'ENOENT' });
+    expect(await readFile(join(system.workspace, 'kept.txt'), 'utf8')).toBe('kept');
   });
 
-  it('T11 ten readonly calls in one step: their results stand in call order', async () => {
-    await Promise.all(Array.from({ length: 10 }, (_, n) => writeFile(join(system.workspace, `n${n}`), `text ${n}`)));
-    const results = await resultsOf(await agent('looks'));
-    expect(results.map(said)).toEqual(Array.from({ length: 10 }, (_, n) => `text ${n}`));
+  it('T11 ten readonly calls in one step run at once: the model reads their results in call order, whoever ends first', async () => {
+    const order = Array.from({ length: MEETING }, (_, n) => n);
+    const meeting = order.map((n) => ({ name: 'meet', arguments: { n } }));
+    const session = await system.create([{ calls: meeting }, { text: 'done' }], { tools: ['meet'] });
+    const end = await session.begin('go');
+    await session.until('tool.result', MEETING - 1);
+    othersEnded.resolve();
+    expect(await end()).toEqual({ kind: 'completed' });
+    const logged = (await session.data('tool.result')).map(({ n }) => n);
+    expect(logged.toSorted((a, b) => a - b)).toEqual(order);
+    expect(logged.at(-1)).toBe(0);
+    const seen = session.requests[1]?.messages.filter(({ role }) => role === 'tool') ?? [];
+    expect(seen.map(({ content }) => content)).toEqual(order.map((n) => `met ${n}`));
   });
 
   it('T12 a command that exhausts memory, or is killed, takes only itself down', async () => {

@@ -23,7 +23,7 @@ export function insideStep(
   if (!group) return endStep(state, turn, step, context);
   const undecided = group.find((call) => call.decided === undefined);
   if (undecided) return decideCall(state, turn, step, undecided, context);
-  return group.flatMap((call) => (call.settled ? [] : settle(turn, step, call, context)));
+  return group.flatMap((call) => (call.settled ? [] : settle(state, turn, step, call, context)));
 }
 
 /** Calls that cannot run are recorded without a question; the others are asked about where policies want that. */
@@ -42,8 +42,14 @@ function decideCall(
 }
 
 /** Results that follow from the log are recorded, unless policies see them first; a question of the model is asked. */
-function settle(turn: TurnState, step: StepState, call: CallState, context: DecisionContext): SessionEvent[] {
-  const preset = presetResult(step, call);
+function settle(
+  state: SessionState,
+  turn: TurnState,
+  step: StepState,
+  call: CallState,
+  context: DecisionContext,
+): SessionEvent[] {
+  const preset = presetResult(state, step, call);
   if (preset) return context.seams.has('post-tool') ? [] : [toolResult(turn, step.step, call, preset)];
   const { decided, approval } = call;
   if (call.name !== 'ask_user' || isQuestion(approval) || !mayRun(call)) return [];

@@ -56,7 +56,7 @@ function stepWork(state: SessionState, turn: TurnState, step: StepState): Awaite
 function callWork(state: SessionState, turn: TurnState, step: StepState, call: CallState): AwaitedWork[] {
   if (call.settled) return [];
   if (call.reevaluating && !call.denial) return hookWork.preTool(state, turn, step, call);
-  const preset = presetResult(step, call);
+  const preset = presetResult(state, step, call);
   if (preset) return [hookWork.postTool(state, turn, step, call, preset)];
   return mayRun(call) && !isControlTool(call.name) ? runningCall(state, turn, step, call) : [];
 }
