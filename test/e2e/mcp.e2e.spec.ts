@@ -83,7 +83,13 @@ describe('MCP servers', () => {
     return session.data('tool.result');
   }
   const saidBy = (result: EventData<'tool.result'> | undefined) =>
-    JSON.parse(textOf(result?.content ?? [])) as { pid: number; effect: string; args: unknown; knowsSecret?: string };
+    JSON.parse(textOf(result?.content ?? [])) as {
+      name: string;
+      pid: number;
+      effect: string;
+      args: unknown;
+      knowsSecret?: string;
+    };
   async function listed(session: TestSession) {
     return (await session.data('tools.listed')).at(-1);
   }
@@ -179,11 +185,21 @@ describe('MCP servers', () => {
     const names = ((await listed(session))?.tools ?? [])
       .map(({ name }) => name)
       .filter((name) => name.startsWith('moody'));
-    expect(names).toHaveLength(7);
-    expect(new Set(names).size).toBe(7);
+    expect(names).toHaveLength(9);
+    expect(new Set(names).size).toBe(9);
     expect(names.every((name) => /^[a-zA-Z0-9_-]{1,64}$/.test(name))).toBe(true);
-    const made = names.find((name) => name.startsWith(`moody__${LONG.slice(0, 20)}`));
-    expect(made).toMatch(/_[0-9a-f]{10}$/);
+    const fitted = names.filter((name) => /_[0-9a-f]{10}$/.test(name)).sort();
+    expect(fitted.map((name) => name.slice(0, -11))).toEqual([
+      ...[`moody__${LONG}`.slice(0, 53), `moody__${LONG}`.slice(0, 53), 'moody__dotted_name'],
+    ]);
+    const called = [...fitted, 'moody__dotted_name'];
+    const caller = await system.create([{ calls: called.map((name) => ({ name })) }, { text: 'done' }], {
+      tools: ['*'],
+      mcpServers: { moody: moody() },
+    });
+    const raw = (await resultsOf(caller)).map((result) => saidBy(result).name);
+    expect(raw.slice(0, 2).sort()).toEqual([LONG, `${LONG}x`]);
+    expect(raw.slice(2)).toEqual(['dotted.name', 'dotted_name']);
   });
 
   it('T6 killed between calls: the next call starts it anew', async () => {
@@ -197,18 +213,23 @@ describe('MCP servers', () => {
   });
 
   it('T6 killed in a call over stdio: outcome_unknown within 5 s, and the call is not made again', async () => {
-    const session = await agent('dies', { moody: moody() });
-    const [result] = await resultsOf(session);
-    expect(result).toMatchObject({ isError: true, error: { code: 'outcome_unknown' } });
-    expect(result?.durationMs).toBeLessThan(5_000);
+    const deaths = join(system.workspace, 'deaths-stdio');
+    const session = await agent('dies', { moody: moody({ MOODY_DEATHS: deaths }) });
+    const results = await resultsOf(session);
+    expect(results).toMatchObject([{ isError: true, error: { code: 'outcome_unknown' } }]);
+    expect(results[0]?.durationMs).toBeLessThan(5_000);
+    expect(await readFile(deaths, 'utf8')).toBe('died\n');
     expect(await resultsOf(await agent('says', { moody: moody() }))).toMatchObject([{ isError: false }]);
   });
 
-  it('T6 killed in a call over HTTP: outcome_unknown within 5 s', async () => {
-    const { port } = await serve(moodyFile, [], (MOODY_PORT) => ({ MOODY_PORT }), 'listening');
+  it('T6 killed in a call over HTTP: outcome_unknown within 5 s, and the call was made once', async () => {
+    const deaths = join(system.workspace, 'deaths-http');
+    const env = (MOODY_PORT: string) => ({ MOODY_PORT, MOODY_DEATHS: deaths });
+    const { port } = await serve(moodyFile, [], env, 'listening');
     const [result] = await resultsOf(await agent('dies', { moody: { url: `http://127.0.0.1:${port}/` } }));
     expect(result).toMatchObject({ isError: true, error: { code: 'outcome_unknown' } });
     expect(result?.durationMs).toBeLessThan(5_000);
+    expect(await readFile(deaths, 'utf8')).toBe('died\n');
   });
 
   it('T6 a slow start is waited for; a server that cannot list, or is not there, takes only its own tools away', async () => {

@@ -138,7 +138,7 @@ const MEETING = 10;
 /** How to end the calls of `meet` that have begun. */
 const met: (() => void)[] = [];
 /** Resolves when the first call of `meet` may end. */
-const othersEnded = Promise.withResolvers<void>();
+const othersEnded = Promise.withResolvers<undefined>();
 const extra = [
   defineTool({
     name: 'touch',
@@ -320,7 +320,7 @@ describe('tools', () => {
     const session = await system.create([{ calls: meeting }, { text: 'done' }], { tools: ['meet'] });
     const end = await session.begin('go');
     await session.until('tool.result', MEETING - 1);
-    othersEnded.resolve();
+    othersEnded.resolve(undefined);
     expect(await end()).toEqual({ kind: 'completed' });
     const logged = (await session.data('tool.result')).map(({ n }) => n);
     expect(logged.toSorted((a, b) => a - b)).toEqual(order);
