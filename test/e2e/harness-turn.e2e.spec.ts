@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { subjects, type HarnessEvents, type Json } from '@jetloop/contracts';
+import { subjects, type AcpReply, type HarnessEvents, type HarnessFinished, type Json } from '@jetloop/contracts';
 import { isRunning } from './support/acp/is-running.js';
 import { ScriptedAgent, storyOf } from './support/acp/scripted-agent.js';
 import { TestSystem } from './support/test-system.js';
@@ -13,11 +13,24 @@ describe('a turn that an external agent drives', () => {
   const run = async (...rest: Write) => {
     const agent = await ScriptedAgent.write(system.workspace, ...rest);
     const session = await system.create('harness', agent.spec);
+    const finished = finishedOf(session.id);
     const end = await session.prompt('hi');
     const raw = async (source: string) =>
       (await session.data('harness.raw')).filter((one) => one.source === source).map(({ value }) => value);
-    return { agent, session, end, raw, story: storyOf(await session.events()) };
+    return { agent, session, end, raw, finished: await finished, story: storyOf(await session.events()) };
   };
+  /** The last reply of the next attempt of a session. */
+  const finishedOf = (session: string): Promise<HarnessFinished> =>
+    new Promise((resolve) => {
+      const seen = system.bus.nats.subscribe(subjects.reply(system.tenant, session, 'acp'), {
+        callback: (_error, message) => {
+          const reply = JSON.parse(Buffer.from(message.data).toString()) as AcpReply;
+          if (reply.kind !== 'harness.finished') return;
+          seen.unsubscribe();
+          resolve(reply);
+        },
+      });
+    });
 
   beforeAll(async () => {
     const harnessTimes = { handshakeMs: 4_000, cancelMs: 1_000, terminateMs: 600, killMs: 1_000 };
@@ -65,6 +78,26 @@ describe('a turn that an external agent drives', () => {
     expect(await agent.methods()).toEqual(['initialize']);
   });
 
+  it.each([
+    ['end_turn', 'completed', { kind: 'completed' }],
+    ['max_tokens', 'max-tokens', { kind: 'max-tokens' }],
+    ['max_turn_requests', 'max-steps', { kind: 'max-steps' }],
+    ['refusal', 'refused', { kind: 'refused' }],
+    ['cancelled', 'aborted', { kind: 'aborted', reason: 'the agent cancelled the turn itself' }],
+  ])('A5 stop reason %s: the turn ends as %s, and what the agent said is kept', async (stopReason, outcome, reason) => {
+    const { end, session, raw, finished } = await run(
+      async (a) => {
+        await a.stop(await a.prompted(), a.args as string);
+      },
+      { script: stopReason },
+    );
+    expect(end).toEqual(reason);
+    expect(await session.data('turn.end')).toEqual([{ turn: 1, reason }]);
+    expect(await session.data('turn.error')).toEqual([]);
+    expect(await raw('session/prompt')).toEqual([{ jsonrpc: '2.0', id: 3, result: { stopReason } }]);
+    expect(finished).toMatchObject({ outcome, stopReason });
+  });
+
   it('A10 A11 its calls and messages stand in SQL like those of a native turn', async () => {
     const { session } = await run(async (a) => {
       const prompt = await a.prompted();
@@ -88,16 +121,30 @@ describe('a turn that an external agent drives', () => {
     ]);
   });
 
-  it('A18 a request that we do not offer is kept and refused', async () => {
-    const { raw, end } = await run(async (a) => {
-      const prompt = await a.prompted();
-      const answer = await a.request('q', 'fs/read_text_file', { sessionId: a.session, path: '/etc/passwd' });
-      await a.say(JSON.stringify(answer));
-      await a.stop(prompt);
-    });
+  it.each([
+    ['fs/read_text_file', { path: '/etc/passwd' }],
+    ['fs/write_text_file', { path: '/etc/passwd', content: 'x' }],
+    ['terminal/create', { command: 'sh', args: ['-c', 'true'] }],
+    ['terminal/output', { terminalId: 't' }],
+    ['no/such_method', { any: [1, 'thing'] }],
+  ])('A18 the request %s, which we do not offer, is kept and refused', async (method, more) => {
+    const params = { sessionId: 'agent-1', ...more };
+    const { agent, raw, end } = await run(
+      async (a) => {
+        const prompt = await a.prompted();
+        const { method: asked, params: given } = a.args as { method: string; params: unknown };
+        await a.request('q', asked, given);
+        await a.stop(prompt);
+      },
+      { script: { method, params } },
+    );
     expect(end).toEqual({ kind: 'completed' });
-    expect(await raw('refused/fs/read_text_file')).toMatchObject([
-      { method: 'fs/read_text_file', code: -32601, params: { sessionId: 'agent-1', path: '/etc/passwd' } },
+    expect(await raw(`refused/${method}`)).toMatchObject([{ method, code: -32601, params }]);
+    const answers = (await agent.wire())
+      .map((line) => JSON.parse(line) as { id: unknown })
+      .filter(({ id }) => id === 'q');
+    expect(answers).toEqual([
+      { jsonrpc: '2.0', id: 'q', error: { code: -32601, message: expect.any(String) as unknown } },
     ]);
   });
 
@@ -127,10 +174,11 @@ describe('a turn that an external agent drives', () => {
     const script = { reason: reason ?? null, error: error ?? null } as Json;
     const { session, raw } = await run(
       async (a) => {
-        const prompt = await a.prompted({ loadSession: true });
+        const prompt = await a.prompted();
         await a.say('partly');
         const { reason: why, error: failure } = a.args as { reason: string | null; error: unknown };
-        if (failure) await a.fail(prompt, failure);
+        if (JSON.stringify(prompt.params.prompt).includes('again')) await a.stop(prompt);
+        else if (failure) await a.fail(prompt, failure);
         else await a.answer(prompt, { stopReason: why });
       },
       { script, continuity: 'fresh' },
@@ -138,8 +186,9 @@ describe('a turn that an external agent drives', () => {
     expect(await session.data('turn.error')).toMatchObject([{ step: 1, error: { name } }]);
     expect(await session.data('assistant.message')).toMatchObject([{ content: [{ text: 'partly' }] }]);
     if (error) expect(await raw('session/prompt')).toMatchObject([{ error }]);
-    await session.prompt('again');
+    expect(await session.prompt('again')).toEqual({ kind: 'completed' });
     expect((await session.data('turn.end')).map(({ turn }) => turn)).toEqual([1, 2]);
+    expect(await session.data('turn.error')).toHaveLength(1);
   });
 
   it('A25 the second turn loads the session: 500 replayed frames are one, and the agent is asked only what is new', async () => {
@@ -201,13 +250,13 @@ describe('a turn that an external agent drives', () => {
   ])(
     'A37 an agent that %s: Transport, with its last words; what it said stays, its call is closed',
     async (_how, how, code) => {
-      const { session, end } = await run(
+      const { agent, session, end, finished } = await run(
         async (a) => {
+          process.stderr.write('fatal: out of luck\n');
           if (a.args === 'hang') await a.sleep(60_000);
           const prompt = await a.prompted();
           await a.say('half a ');
           await a.update('tool_call', { toolCallId: 'c1', title: 'Run' });
-          process.stderr.write('fatal: out of luck\n');
           await a.sleep(50);
           if (a.args === 'kill') process.kill(process.pid, 'SIGKILL');
           process.exit(a.args === 'crash' ? 1 : 0);
@@ -218,12 +267,17 @@ describe('a turn that an external agent drives', () => {
       expect(end).toMatchObject({ kind: 'error', code });
       const [{ error } = { error: undefined }] = await session.data('turn.error');
       expect(error?.name).toBe('Transport');
-      if (code !== 'child_gone') return;
-      expect(error?.message).toContain('fatal: out of luck');
-      expect(await session.data('assistant.message')).toMatchObject([
-        { content: [{ text: 'half a ' }], finishReason: 'aborted' },
-      ]);
-      expect(await session.data('tool.result')).toMatchObject([{ callId: 'c1', error: { code: 'interrupted' } }]);
+      expect(error?.message).toContain(how === 'missing' ? 'no-such-program-here' : 'fatal: out of luck');
+      const hasSpoken = code === 'child_gone'; // The others never got as far as the prompt.
+      expect(await session.data('assistant.message')).toMatchObject(
+        hasSpoken ? [{ content: [{ text: 'half a ' }], finishReason: 'aborted' }] : [],
+      );
+      expect(await session.data('tool.result')).toMatchObject(
+        hasSpoken ? [{ callId: 'c1', error: { code: 'interrupted' } }] : [],
+      );
+      expect((await agent.methods()).includes('session/prompt')).toBe(hasSpoken);
+      if (how === 'missing') expect(finished.exit).toBeNull();
+      else expect(finished).toMatchObject({ stderr: 'fatal: out of luck\n', exit: expect.any(Object) });
     },
   );
 
@@ -254,7 +308,7 @@ describe('a turn that an external agent drives', () => {
     expect(await isRunning(said.pid)).toBe(false);
   });
 
-  it('A38 a line of more than 8 MiB ends the attempt as Protocol; 10 MB of standard error do no harm', async () => {
+  it('A38 a line of more than 8 MiB ends the attempt as Protocol; of 10 MB of standard error the last 4 KiB are kept', async () => {
     const big = await run(async (a) => {
       await a.prompted();
       await a.raw('x'.repeat(64 * 1024 * 1024));
@@ -263,10 +317,13 @@ describe('a turn that an external agent drives', () => {
     expect(big.end).toMatchObject({ kind: 'error', code: 'frame_too_large' });
     const loud = await run(async (a) => {
       const prompt = await a.prompted();
-      for (let n = 0; n < 10; n++) await new Promise((resolve) => process.stderr.write('e'.repeat(1_000_000), resolve));
+      const write = (words: string) => new Promise((resolve) => process.stderr.write(words, resolve));
+      for (let n = 0; n < 10; n++) await write('e'.repeat(1_000_000));
+      await write('the end'.padStart(4_096, '.'));
       await a.stop(prompt);
     });
     expect(loud.end).toEqual({ kind: 'completed' });
+    expect(loud.finished.stderr).toBe('the end'.padStart(4_096, '.'));
   });
 
   it('A33 10,000 updates and an output of 1 MiB: in order, within the limits of a batch, with one end', async () => {
@@ -280,17 +337,16 @@ describe('a turn that an external agent drives', () => {
       await a.stop(prompt);
     });
     const session = await system.create('harness', agent.spec);
-    const finished = Promise.withResolvers<undefined>();
+    const finished = finishedOf(session.id);
     const replies: { size: number; kind: string; from: number; events: number }[] = [];
     const seen = system.bus.nats.subscribe(subjects.reply(system.tenant, session.id, 'acp'), {
       callback: (_error, message) => {
         const { kind, from, events } = JSON.parse(Buffer.from(message.data).toString()) as HarnessEvents;
         replies.push({ size: message.data.length, kind, from, events: (events as unknown[] | undefined)?.length ?? 0 });
-        if (replies.at(-1)?.kind === 'harness.finished') finished.resolve(undefined);
       },
     });
     expect(await session.prompt('hi')).toEqual({ kind: 'completed' });
-    await finished.promise;
+    await finished;
     seen.unsubscribe();
     const raw = await session.data('harness.raw');
     const valuesOf = (tag: string) => raw.filter(({ source }) => source.endsWith(tag)).map(({ value }) => value);

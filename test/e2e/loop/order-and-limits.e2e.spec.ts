@@ -48,14 +48,15 @@ describe('the order of a turn, and its limits', () => {
     expect((await session.data('turn.start')).map(({ turn }) => turn)).toEqual([1, 2, 3]);
     await system.client.prompt(session.id, 'd');
     await session.until('step.start', 4);
-    const burst = [];
-    for (const prompt of ['e', 'f', 'g', 'h']) burst.push((await system.client.prompt(session.id, prompt)).messageId);
+    const prompts = ['e', 'f', 'g', 'h'];
+    const sent = await Promise.all(prompts.map((prompt) => system.client.prompt(session.id, prompt)));
+    const burst = sent.map(({ messageId }) => messageId);
     release.open();
     await session.endOf(burst[3] ?? '');
     expect((await session.data('turn.start')).slice(4)).toMatchObject([{ turn: 5, messageIds: burst }]);
     const last = (await session.data('user.message')).filter(({ turn }) => turn === 5);
-    expect(last.map(({ content }) => content)).toEqual(['e', 'f', 'g', 'h'].map(text));
-    expect(spoken(session.requests[4]).slice(-4)).toEqual(['user: e', 'user: f', 'user: g', 'user: h']);
+    expect(last.map(({ content }) => content)).toEqual(prompts.map(text));
+    expect(spoken(session.requests[4]).slice(-4)).toEqual(prompts.map((prompt) => `user: ${prompt}`));
   });
 
   it('L30 steering during a tool is logged before that step ends, a continuation reason between the two steps', async () => {

@@ -1,4 +1,4 @@
-import type { TextBlock } from '@jetloop/contracts';
+import type { ContentBlock, DerivedMessage, TextBlock } from '@jetloop/contracts';
 import type { SeenRequest } from '@jetloop/testing';
 
 /** A content that is one text. */
@@ -14,4 +14,19 @@ export function spoken(request: SeenRequest | undefined): string[] {
     const called = calls.map((call) => `${call.function.name}(${call.function.arguments})`).join(' ');
     return [[`${role}${id === undefined ? '' : ` ${id}`}:`, said, called].filter((part) => part !== '').join(' ')];
   });
+}
+
+/** Messages of a log, as `spoken` has those of a request. */
+export function spokenIn(messages: readonly DerivedMessage[]): string[] {
+  return messages.flatMap((message) => {
+    const { role, content } = message;
+    const said = content.map(textIn).filter((part) => part !== '');
+    if (role === 'user') return said.map((line) => `user: ${line}`);
+    return [[`${role}${role === 'tool' ? ` ${message.callId}` : ''}:`, ...said].join(' ')];
+  });
+}
+
+function textIn(block: ContentBlock): string {
+  if (block.type === 'tool-call') return `${block.name}(${block.arguments})`;
+  return block.type === 'text' ? block.text : '';
 }
