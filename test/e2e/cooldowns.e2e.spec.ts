@@ -24,7 +24,8 @@ const retryInfo = (retryDelay: string) => ({
 const hints: [string, () => Reaction, number, number][] = [
   ['3', () => limited('3'), 3_000, 4_500],
   ['1.5', () => limited('1.5'), 1_500, 3_000],
-  ['a date', () => limited(inSeconds(3)), 1_900, 4_500],
+  // In whole seconds, and from when the answer was planned.
+  ['a date', () => limited(inSeconds(5)), 1_750, 6_500],
   ['a past date', () => limited(inSeconds(-60)), 190, 1_700],
   ['abc', () => limited('abc'), 190, 1_700],
   ['700 ms', () => raw({ 'retry-after-ms': '700' }), 690, 2_200],
