@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { applyTopology, Bus } from '@jetloop/messaging';
 import { startInfra } from '@jetloop/testing';
+import { embeddedOnly } from './embedded-only.ts';
 import { cpuSeconds, machineCpuSeconds, residentMemory } from './process-usage.ts';
 import { addedBy, RouterLoad } from './router-load.ts';
 import { CHUNKS, RouterProvider, type BenchDialect } from './router-provider.ts';
@@ -120,11 +121,6 @@ async function measureMemory(pid: number, open: number, provider: RouterProvider
 
 function quantiles(values: readonly number[]): { p50: number; p99: number } {
   return { p50: quantile(values, 0.5), p99: quantile(values, 0.99) };
-}
-
-/** Servers that run already are not fresh, and containers are not what is compared. */
-function embeddedOnly(): Record<string, string | undefined> {
-  return { ...process.env, NATS_URL: undefined, DATABASE_URL: undefined, JETLOOP_INFRA: undefined };
 }
 
 /** The rows of docs/benchmarks.md. */

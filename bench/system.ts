@@ -5,6 +5,7 @@ import { putPolicySet } from '@jetloop/hook-policy';
 import { applyTopology, Bus, PolicyStore } from '@jetloop/messaging';
 import { startInfra } from '@jetloop/testing';
 import { serviceNames, type BenchOptions, type Sync } from './options.ts';
+import { embeddedOnly } from './embedded-only.ts';
 import { startService, type BenchProcess } from './service-process.ts';
 import { catalogueOf, FILE, FILE_TEXT, policySet } from './workload.ts';
 
@@ -104,11 +105,6 @@ async function prepare(
   await Promise.all([mkdir(workspace), mkdir(profiles), writeFile(models, JSON.stringify(catalogueOf(think)))]);
   await writeFile(join(workspace, FILE), FILE_TEXT);
   return { workspace, models, profiles };
-}
-
-/** Servers that run already are not fresh, and containers are not what is compared. */
-function embeddedOnly(): Record<string, string | undefined> {
-  return { ...process.env, NATS_URL: undefined, DATABASE_URL: undefined, JETLOOP_INFRA: undefined };
 }
 
 async function putPolicies(bus: Bus): Promise<void> {

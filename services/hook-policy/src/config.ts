@@ -1,27 +1,14 @@
-import { loadConfig } from '@jetloop/platform';
+import { addressList, loadConfig, nameList } from '@jetloop/platform';
 import { z } from 'zod';
-import { addressGuard } from '@jetloop/platform';
 import type { HookPolicyOptions } from './options.js';
 import { loadPlugins } from './plugin/load-plugins.js';
-
-const list = z
-  .string()
-  .default('')
-  .transform((text) => text.split(',').map((one) => one.trim()))
-  .transform((items) => items.filter((item) => item !== ''));
 
 /** The service's own settings. */
 export const hookPolicyConfig = {
   /** Modules of policies, separated by commas: paths from the current folder (`./policies/mine.ts`), or names of packages. */
-  JETLOOP_POLICY_MODULES: list,
+  JETLOOP_POLICY_MODULES: nameList,
   /** Private addresses and ranges that webhooks may be at, separated by commas: `10.1.0.0/16,127.0.0.1`. */
-  JETLOOP_WEBHOOK_ADDRESSES: list.superRefine((addresses, context) => {
-    try {
-      addressGuard(addresses);
-    } catch (error) {
-      context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
-    }
-  }),
+  JETLOOP_WEBHOOK_ADDRESSES: addressList,
 } as const;
 
 type Settings = z.output<z.ZodObject<typeof hookPolicyConfig>>;

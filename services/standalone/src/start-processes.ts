@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Catalogue } from '@jetloop/llm-router';
+import { JournalFollower } from '@jetloop/messaging';
 import { runAuditQuery } from '@jetloop/persistence';
 import { startReaper, type Reaper } from '@jetloop/testing';
 import type { Standalone } from './start-standalone.js';
@@ -80,11 +81,11 @@ async function settings(options: ProcessesOptions, { natsUrl, databaseUrl, onSto
 }
 
 async function projected({ operator, databaseUrl }: Servers): Promise<void> {
-  const { state } = await operator.api<{ state: { last_seq: number } }>('STREAM.INFO.JOURNAL');
+  const { last } = await new JournalFollower(operator).bounds();
   const deadline = Date.now() + PROJECTED_MS;
   for (;;) {
     const { rows } = await runAuditQuery(databaseUrl, 'select coalesce(max(stream_seq), 0)::int from position');
-    if (Number(rows[0]?.[0]) >= state.last_seq) return;
+    if (Number(rows[0]?.[0]) >= last) return;
     if (Date.now() > deadline) throw new Error(`SQL has not caught up in ${PROJECTED_MS / 1_000} s`);
     await sleep(LOOK_MS);
   }

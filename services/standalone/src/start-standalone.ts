@@ -2,7 +2,13 @@ import { AcpBridgeModule, type AcpBridgeOptions } from '@jetloop/acp-bridge';
 import { HookPolicyModule, type HookPolicyOptions } from '@jetloop/hook-policy';
 import { LlmRouterModule, type Catalogue, type LlmRouterLimits } from '@jetloop/llm-router';
 import { LoopOrchestratorModule } from '@jetloop/loop-orchestrator';
-import { Bus, startCommandService, startFollowerService, type CommandService } from '@jetloop/messaging';
+import {
+  Bus,
+  JournalFollower,
+  startCommandService,
+  startFollowerService,
+  type CommandService,
+} from '@jetloop/messaging';
 import { createLogger, nestLogger } from '@jetloop/platform';
 import { ProjectorService, SessionProjectorModule } from '@jetloop/session-projector';
 import { ToolRunnerModule, type ToolRunnerSettings } from '@jetloop/tool-runner';
@@ -80,8 +86,8 @@ async function startServices(
   const service = projector.context.get(ProjectorService);
   return {
     caughtUp: async () => {
-      const { state } = await operator.api<{ state: { last_seq: number } }>('STREAM.INFO.JOURNAL');
-      await service.waitForProjection(state.last_seq);
+      const { last } = await new JournalFollower(operator).bounds();
+      await service.waitForProjection(last);
     },
   };
 }

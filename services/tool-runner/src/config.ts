@@ -1,38 +1,24 @@
-import { addressGuard, loadConfig } from '@jetloop/platform';
+import { addressList, loadConfig, nameList } from '@jetloop/platform';
 import { z } from 'zod';
 import type { ToolRunnerOptions } from './options.js';
 import { loadToolModules } from './tool/load-tool-modules.js';
-
-const names = z
-  .string()
-  .default('')
-  .transform((text) => text.split(',').map((name) => name.trim()))
-  .transform((items) => items.filter((item) => item !== ''));
-
-const addresses = names.superRefine((listed, context) => {
-  try {
-    addressGuard(listed);
-  } catch (error) {
-    context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
-  }
-});
 
 const limit = z.coerce.number('expected a number').int().min(1).optional();
 
 /** The service's own settings. */
 export const toolRunnerConfig = {
   /** Modules with tools beside the built-in ones: names of packages or paths of files, separated by commas. */
-  JETLOOP_TOOL_MODULES: names,
+  JETLOOP_TOOL_MODULES: nameList,
   /** `true`: the tool http_fetch is there. */
   JETLOOP_HTTP_FETCH: z.enum(['true', 'false']).default('false'),
   /** Private addresses and ranges that http_fetch may reach all the same, separated by commas. */
-  JETLOOP_HTTP_FETCH_ADDRESSES: addresses,
+  JETLOOP_HTTP_FETCH_ADDRESSES: addressList,
   /** Private addresses and ranges that MCP servers behind a URL may be at, separated by commas: `10.1.0.0/16,127.0.0.1`. */
-  JETLOOP_MCP_ADDRESSES: addresses,
+  JETLOOP_MCP_ADDRESSES: addressList,
   /** Calls of one tenant at once; default: no limit but the slots. */
   JETLOOP_TENANT_LIMIT: limit,
   /** Calls of one tenant at once by tool: `bash=8,http_fetch=4`. */
-  JETLOOP_TOOL_LIMITS: z.string().default('').transform(toolLimits),
+  JETLOOP_TOOL_LIMITS: nameList.transform(toolLimits),
   /** Memory (MiB) that a process of bash may write to. */
   JETLOOP_TOOL_MEMORY_MB: z.coerce.number('expected MiB').int().min(16).optional(),
   /** Processes of the runner's user at once, for bash. */
@@ -76,11 +62,8 @@ function given<K extends string>(key: K, value: number | undefined): Partial<Rec
   return set;
 }
 
-function toolLimits(text: string, context: z.RefinementCtx): Record<string, number> {
-  const pairs = text
-    .split(',')
-    .filter((pair) => pair.trim() !== '')
-    .map((pair) => pair.trim().split('='));
+function toolLimits(limits: readonly string[], context: z.RefinementCtx): Record<string, number> {
+  const pairs = limits.map((pair) => pair.split('='));
   const isFine = pairs.every(
     ([tool, most, ...rest]) => tool !== '' && /^[1-9]\d*$/.test(most ?? '') && rest.length === 0,
   );
