@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { applyTopology, Bus } from '@jetloop/messaging';
 import { startInfra } from '@jetloop/testing';
+import { embeddedOnly } from './embedded-only.ts';
 import { cpuSeconds, machineCpuSeconds, peakMemory, residentMemory, resetPeak } from './process-usage.ts';
 import { startService } from './service-process.ts';
 import { quantile } from './statistics.ts';
@@ -61,7 +62,7 @@ export async function measureTools(options: ToolsOptions): Promise<ToolsMeasurem
   const stops: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })];
   try {
     const infra = await startInfra({
-      env: { ...process.env, NATS_URL: undefined, JETLOOP_INFRA: undefined },
+      env: embeddedOnly(),
       need: { postgres: false },
     });
     stops.push(() => infra.stop());

@@ -37,7 +37,7 @@ export type { Cooldown } from './stores/cooldown-store.js';
 export { EffectStore } from './stores/effect-store.js';
 export type { EffectEntry, StoredEffect } from './stores/effect-store.js';
 export { PolicyStore } from './stores/policy-store.js';
-export { restoreContents } from './stores/restore-contents.js';
+export { restoreContents, restoreEvent } from './stores/restore-contents.js';
 export { applyTopology, checkTopology, TopologyDriftError } from './topology/apply-topology.js';
 export { commandConsumers, DUPLICATE_WINDOW_MS, topologyOf } from './topology/topology.js';
 export type { CommandService, ConsumerTopology, Topology, TopologyOptions } from './topology/topology.js';

@@ -9,16 +9,21 @@ export async function restoreContents(
   { tenant, session }: { readonly tenant: string; readonly session: string },
   events: readonly LogEvent[],
 ): Promise<readonly LogEvent[]> {
-  if (!events.some(hasReference)) return events;
-  return Promise.all(
-    events.map(async (event): Promise<LogEvent> => {
-      const content = contentOf(event);
-      if (!content?.some(isReference)) return event;
-      return Object.assign({}, event, {
-        data: Object.assign({}, event.data, { content: await check.restore(tenant, session, content) }),
-      });
-    }),
-  );
+  const isWanted = (event: LogEvent) => event.type !== 'prompt.blocked' && hasReference(event);
+  if (!events.some(isWanted)) return events;
+  const restore = (content: readonly ContentBlock[]) => check.restore(tenant, session, content);
+  return Promise.all(events.map(async (event) => (isWanted(event) ? await restoreEvent(event, restore) : event)));
+}
+
+/** The event with its content as it was said; the same event where the log holds all of it. */
+export async function restoreEvent(
+  event: LogEvent,
+  restore: (content: readonly ContentBlock[]) => Promise<ContentBlock[]>,
+): Promise<LogEvent> {
+  const content = contentOf(event);
+  if (!content?.some(isReference)) return event;
+  const data = Object.assign({}, event.data, { content: await restore(content) });
+  return Object.assign({}, event, { data });
 }
 
 function hasReference(event: LogEvent): boolean {
@@ -33,6 +38,7 @@ function contentOf(event: LogEvent): readonly ContentBlock[] | undefined {
   if (!isKnownEvent(event)) return undefined;
   switch (event.type) {
     case 'user.message':
+    case 'prompt.blocked':
     case 'context.message':
     case 'steering.message':
     case 'assistant.message':

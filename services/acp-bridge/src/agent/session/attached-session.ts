@@ -3,7 +3,7 @@ import { setImmediate as turnOfLoop, setTimeout as sleep } from 'node:timers/pro
 import { RequestError, type ContentBlock, type PromptResponse, type SessionModeState } from '@agentclientprotocol/sdk';
 import { CommandRefusedError, SessionNotFoundError, type JetloopClient, type StopListening } from '@jetloop/client';
 import { isKnownEvent, type LiveDelta, type RecordedEvent, type UnknownEvent } from '@jetloop/contracts';
-import { DamagedSessionError } from '@jetloop/messaging';
+import { DamagedSessionError, restoreEvent } from '@jetloop/messaging';
 import type { Editor } from '../editor.js';
 import type { FrameOutput } from '../frames/frame-output.js';
 import { invalidParams, invalidRequest, turnErrorOf } from '../request-error.js';
@@ -14,7 +14,6 @@ import { EarlyDeltas } from './early-deltas.js';
 import { modesOf } from './modes.js';
 import { OpenPrompt } from './open-prompt.js';
 import { Questions } from './questions.js';
-import { restoreEvent } from './restore-event.js';
 import { sendCancel } from './send-cancel.js';
 
 export interface AttachOptions {
@@ -198,7 +197,9 @@ export class AttachedSession {
         for await (const { event, at } of client.events(session, { from: this.next, signal })) {
           await output.room();
           if (this.isDetached()) return;
-          await this.take(await restoreEvent(client, session, event), at);
+          // An editor is not shown what policies add: that stays as it is.
+          const isShown = event.type !== 'context.message';
+          await this.take(isShown ? await restoreEvent(event, (said) => client.restore(session, said)) : event, at);
           if (event.sequence === last) this.begin();
         }
       } catch (error) {
