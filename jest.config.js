@@ -19,6 +19,7 @@ const onServers = {
 const withAliases = (project) => ({
   ...project,
   moduleNameMapper: {
+    '^@jetloop/messaging/nest$': '<rootDir>/libs/messaging/src/nest.ts',
     [`^@jetloop/(${libs.join('|')})$`]: '<rootDir>/libs/$1/src/index.ts',
     '^@jetloop/([a-z-]+)$': '<rootDir>/services/$1/src/index.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',

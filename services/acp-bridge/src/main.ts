@@ -1,4 +1,4 @@
-import { overNats, startCommandService } from '@jetloop/messaging';
+import { overNats, startCommandService } from '@jetloop/messaging/nest';
 import { runService } from '@jetloop/platform';
 import { AcpBridgeModule } from './acp-bridge.module.js';
 import { configShape } from './config.js';

@@ -1,5 +1,6 @@
 import type { HookCommand, HookReply } from '@jetloop/contracts';
-import { ClaimCheck, WorkHandler, type Delivery } from '@jetloop/messaging';
+import { ClaimCheck, type Delivery } from '@jetloop/messaging';
+import { WorkHandler } from '@jetloop/messaging/nest';
 import { Controller, Inject } from '@nestjs/common';
 import { Ctx, Payload } from '@nestjs/microservices';
 import { HookService } from './hook.service.js';

@@ -1,4 +1,4 @@
-import { overNats, startCommandService } from '@jetloop/messaging';
+import { overNats, startCommandService } from '@jetloop/messaging/nest';
 import { runService } from '@jetloop/platform';
 import { hookPolicyConfig, optionsOf } from './config.js';
 import { HookPolicyModule } from './hook-policy.module.js';

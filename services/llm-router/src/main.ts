@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { overNats, startCommandService } from '@jetloop/messaging';
+import { overNats, startCommandService } from '@jetloop/messaging/nest';
 import { runService } from '@jetloop/platform';
 import { z } from 'zod';
 import { limitsOf, llmRouterConfig } from './config.js';

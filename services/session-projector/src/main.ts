@@ -1,4 +1,5 @@
-import { JournalFollower, overNats, startFollowerService } from '@jetloop/messaging';
+import { JournalFollower } from '@jetloop/messaging';
+import { overNats, startFollowerService } from '@jetloop/messaging/nest';
 import { runService } from '@jetloop/platform';
 import { z } from 'zod';
 import { exposeLag } from './expose-lag.js';

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { isKnownEvent, subjects, toCloudEvents, type Commit } from '@jetloop/contracts';
-import { Bus, Journal, MessagingModule, topologyOf } from '@jetloop/messaging';
+import { Bus, Journal, topologyOf } from '@jetloop/messaging';
+import { MessagingModule } from '@jetloop/messaging/nest';
 import { runAuditQuery } from '@jetloop/persistence';
 import { testServers, type TestServers } from '@jetloop/testing';
 import { Test, type TestingModule } from '@nestjs/testing';

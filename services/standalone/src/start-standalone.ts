@@ -2,13 +2,8 @@ import { AcpBridgeModule, type AcpBridgeOptions } from '@jetloop/acp-bridge';
 import { HookPolicyModule, type HookPolicyOptions } from '@jetloop/hook-policy';
 import { LlmRouterModule, type Catalogue, type LlmRouterLimits } from '@jetloop/llm-router';
 import { LoopOrchestratorModule } from '@jetloop/loop-orchestrator';
-import {
-  Bus,
-  JournalFollower,
-  startCommandService,
-  startFollowerService,
-  type CommandService,
-} from '@jetloop/messaging';
+import { Bus, JournalFollower, type CommandService } from '@jetloop/messaging';
+import { startCommandService, startFollowerService } from '@jetloop/messaging/nest';
 import { createLogger, nestLogger } from '@jetloop/platform';
 import { ProjectorService, SessionProjectorModule } from '@jetloop/session-projector';
 import { ToolRunnerModule, type ToolRunnerSettings } from '@jetloop/tool-runner';

@@ -1,4 +1,4 @@
-import { overNats, startCommandService } from '@jetloop/messaging';
+import { overNats, startCommandService } from '@jetloop/messaging/nest';
 import { runService } from '@jetloop/platform';
 import { z } from 'zod';
 import { settingsOf, toolRunnerConfig } from './config.js';

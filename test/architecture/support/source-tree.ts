@@ -16,6 +16,8 @@ export interface Manifest {
   readonly path: string;
   readonly home: string;
   readonly dependencies: readonly string[];
+  /** The ways in, as its `exports` names them: `.`, `./nest`. */
+  readonly ways: readonly string[];
 }
 
 export interface SourceTree {
@@ -26,7 +28,10 @@ export interface SourceTree {
 /** What a rule finds, one line each: where, and what is wrong there. */
 export type Rule = (tree: SourceTree) => string[];
 
-const manifestSchema = z.looseObject({ dependencies: z.record(z.string(), z.string()).default({}) });
+const manifestSchema = z.looseObject({
+  dependencies: z.record(z.string(), z.string()).default({}),
+  exports: z.record(z.string(), z.unknown()).default({}),
+});
 
 /** The tree of these files: `package.json` files by what they list, all others as sources. */
 export function treeOf(texts: Readonly<Record<string, string>>): SourceTree {
@@ -35,8 +40,8 @@ export function treeOf(texts: Readonly<Record<string, string>>): SourceTree {
   for (const [path, text] of Object.entries(texts)) {
     const home = homeOf(path);
     if (path.endsWith('/package.json')) {
-      const { dependencies } = manifestSchema.parse(JSON.parse(text));
-      manifests.push({ path, home, dependencies: Object.keys(dependencies) });
+      const { dependencies, exports } = manifestSchema.parse(JSON.parse(text));
+      manifests.push({ path, home, dependencies: Object.keys(dependencies), ways: Object.keys(exports) });
     } else {
       files.push({ path, home, isSpec: path.endsWith('.spec.ts'), text, references: referencesOf(path, text) });
     }

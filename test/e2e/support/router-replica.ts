@@ -1,5 +1,6 @@
 import { catalogueOf, LlmRouterModule, type CatalogueInput } from '@jetloop/llm-router';
-import { Bus, startCommandService, type RunningService } from '@jetloop/messaging';
+import { Bus } from '@jetloop/messaging';
+import { startCommandService, type RunningService } from '@jetloop/messaging/nest';
 import { createLogger, nestLogger } from '@jetloop/platform';
 import type { Attempt } from '@jetloop/contracts';
 import type { TestSystem } from './test-system.js';

@@ -1,4 +1,5 @@
-import { applyTopology, Bus, JournalFollower, startFollowerService } from '@jetloop/messaging';
+import { applyTopology, Bus, JournalFollower } from '@jetloop/messaging';
+import { startFollowerService } from '@jetloop/messaging/nest';
 import { createLogger, nestLogger } from '@jetloop/platform';
 import { ProjectorService, SessionProjectorModule } from '@jetloop/session-projector';
 import { startInfra } from '@jetloop/testing';

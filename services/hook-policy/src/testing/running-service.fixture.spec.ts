@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hookReplySchema, subjects, type HookCommand, type HookReply, type SeamSubject } from '@jetloop/contracts';
-import { applyTopology, Bus, Journal, PolicyStore, startCommandService, type RunningService } from '@jetloop/messaging';
+import { applyTopology, Bus, Journal, PolicyStore } from '@jetloop/messaging';
+import { startCommandService, type RunningService } from '@jetloop/messaging/nest';
 import { createLogger, nestLogger } from '@jetloop/platform';
 import { testServers, type TestServers } from '@jetloop/testing';
 import { HookPolicyModule } from '../hook-policy.module.js';

@@ -1,7 +1,8 @@
 import { Controller } from '@nestjs/common';
 import { Ctx, Payload } from '@nestjs/microservices';
 import type { LlmCommand, LlmReply } from '@jetloop/contracts';
-import { WorkHandler, type Delivery } from '@jetloop/messaging';
+import type { Delivery } from '@jetloop/messaging';
+import { WorkHandler } from '@jetloop/messaging/nest';
 import { LlmService } from './llm.service.js';
 
 @Controller()

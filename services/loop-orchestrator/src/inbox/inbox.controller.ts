@@ -1,6 +1,7 @@
 import { Controller } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
-import { WaitCheck, WorkHandler, type InboxMessage, type InboxSettlement } from '@jetloop/messaging';
+import type { InboxMessage, InboxSettlement } from '@jetloop/messaging';
+import { WaitCheck, WorkHandler } from '@jetloop/messaging/nest';
 import { CommandHandler } from '../session/command.handler.js';
 import { parseInbox } from './parse-inbox.js';
 

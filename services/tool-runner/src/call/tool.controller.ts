@@ -1,7 +1,8 @@
 import { Controller } from '@nestjs/common';
 import { Ctx, Payload } from '@nestjs/microservices';
 import type { ToolCommand, ToolReply } from '@jetloop/contracts';
-import { WaitCheck, WorkHandler, type Delivery } from '@jetloop/messaging';
+import type { Delivery } from '@jetloop/messaging';
+import { WaitCheck, WorkHandler } from '@jetloop/messaging/nest';
 import { ToolCallService } from './tool-call.service.js';
 import { ToolListService } from './tool-list.service.js';
 
