@@ -12,7 +12,7 @@ export const deadLetterSchema = z.object({
   streamSequence: z.number().int(),
   deliveries: z.number().int(),
   at: z.string(),
-  /** The body as text; bodies of tool replies and post-tool commands only as digest and size. */
+  /** The body as text; of tool replies, post-tool commands and model calls that ask for an object only its digest and size. */
   body: z.union([z.object({ text: z.string() }), z.object({ digest: z.string(), size: z.number() })]),
 });
 export type DeadLetter = z.infer<typeof deadLetterSchema>;

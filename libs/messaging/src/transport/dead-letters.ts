@@ -38,9 +38,10 @@ export class DeadLetters {
   }
 }
 
-/** What may hold a result that a policy would have redacted: only its digest is kept. */
+/** Of what may hold a result that a policy would have redacted, or words of a prompt, only the digest is kept. */
 function bodyOf({ subject, body }: GivenUp): DeadLetter['body'] {
-  if (!holdsResult(subject, body) && body.length <= MAX_BODY) return { text: Buffer.from(body).toString('utf8') };
+  if (!holdsResult(subject, body) && !holdsSchema(subject, body) && body.length <= MAX_BODY)
+    return { text: Buffer.from(body).toString('utf8') };
   return { digest: createHash('sha256').update(body).digest('hex'), size: body.length };
 }
 
@@ -50,6 +51,11 @@ function holdsResult(subject: string, body: Uint8Array): boolean {
   if (kind === 'tool') return true;
   // By the text alone: a body that cannot be parsed is a dead letter too.
   return (kind === 'hook' || subject.startsWith('cmd.hook.')) && Buffer.from(body).includes('"post-tool"');
+}
+
+/** Model calls whose answer is to be an object: whoever prompts writes its schema. */
+function holdsSchema(subject: string, body: Uint8Array): boolean {
+  return subject.startsWith('cmd.llm.') && Buffer.from(body).includes('"output"');
 }
 
 function tenantOf(subject: string): string {

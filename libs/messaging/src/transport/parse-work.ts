@@ -29,7 +29,8 @@ function checked<T>(kind: WorkerKind, parsed: z.ZodSafeParseResult<T>): T {
 export function parseJson(body: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(body).toString('utf8'));
-  } catch (error) {
-    throw new TerminalError('invalid', `no JSON: ${error instanceof Error ? error.message : String(error)}`);
+  } catch {
+    // The parser's own words quote the body.
+    throw new TerminalError('invalid', `no JSON in the ${body.length} bytes of the body`);
   }
 }

@@ -61,8 +61,10 @@ export function finishPart(facts: EndFacts): Part {
   const { reasons, calls, refused, said, mayBeEmpty } = facts;
   const raw = reasons.at(-1);
   if (raw === undefined && !refused) throw failed('incomplete_stream', 'the answer ended without its finish reason');
-  const failure = reasons.map((reason) => FAILED[reason.toLowerCase()]).find((code) => code !== undefined);
-  if (failure) throw failed(failure, `the provider ended its answer with ${raw ?? ''}`);
+  for (const given of reasons) {
+    const code = FAILED[given.toLowerCase()];
+    if (code) throw failed(code, `the provider ended its answer with ${given}`);
+  }
   const reason = finishOf(reasons, { calls, refused });
   if (reason === 'tool-calls' && !calls) throw failed('tool_call_assembly', 'the answer tells of calls, none came');
   if (reason === 'stop' && !said && !mayBeEmpty) throw failed('empty_response', 'the answer is empty');

@@ -67,7 +67,8 @@ function parseCaller(value: unknown): ParsedCaller {
 function parseJson(body: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(body).toString('utf8'));
-  } catch (error) {
-    throw new TerminalError('invalid', `no JSON: ${error instanceof Error ? error.message : String(error)}`);
+  } catch {
+    // The parser's own words quote the body.
+    throw new TerminalError('invalid', `no JSON in the ${body.length} bytes of the body`);
   }
 }

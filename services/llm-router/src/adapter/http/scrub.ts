@@ -1,4 +1,7 @@
-const WINDOW = 8;
+import { sharedRuns } from './shared-runs.js';
+
+/** A text that is shorter than a run that is looked for is cut out where it stands whole; a shorter one still says nothing. */
+const SHORT = { least: 4, most: 7 };
 const LOOK_AT = 1_000;
 const KEEP = 500;
 const KEY_LIKE = /\b(?:sk|pk|xai|gsk|key)[-_][\w*.-]{4,}|\bAIza[\w-]{10,}|\bBearer\s+\S+/g;
@@ -10,14 +13,9 @@ const KEY_LIKE = /\b(?:sk|pk|xai|gsk|key)[-_][\w*.-]{4,}|\bAIza[\w-]{10,}|\bBear
  */
 export function scrub(message: string, secrets: readonly string[]): string {
   const looked = message.slice(0, LOOK_AT);
-  // A provider may echo the body as it was sent, escapes included.
-  const haystack = secrets.flatMap((text) => [text, JSON.stringify(text).slice(1, -1)]).join('\0');
-  const cut = new Array<boolean>(looked.length).fill(false);
-  for (let at = 0; at + WINDOW <= looked.length; at++) {
-    if (haystack.includes(looked.slice(at, at + WINDOW))) cut.fill(true, at, at + WINDOW);
-  }
+  const cut = sharedRuns(looked, secrets.flatMap(written));
   for (const text of secrets.map((secret) => secret.trim())) {
-    if (text.length < 4 || text.length >= WINDOW) continue;
+    if (text.length < SHORT.least || text.length > SHORT.most) continue;
     for (let at = looked.indexOf(text); at >= 0; at = looked.indexOf(text, at + 1))
       cut.fill(true, at, at + text.length);
   }
@@ -27,4 +25,14 @@ export function scrub(message: string, secrets: readonly string[]): string {
     else if (!cut[at - 1]) kept += '[…]';
   }
   return kept.replaceAll(KEY_LIKE, '[key]').slice(0, KEEP);
+}
+
+/** A text as a provider may echo it: plain, or as it was sent, with escapes; many escape all that is not ASCII. */
+function written(text: string): string[] {
+  const escaped = JSON.stringify(text).slice(1, -1);
+  const ascii = escaped.replaceAll(
+    /[\u0080-\uffff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  return [...new Set([text, escaped, ascii])];
 }
