@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { chunksOf, FakeModels, type React, type Reaction } from './support/fake-models.js';
+import type { CatalogueInput } from '@jetloop/llm-router';
+import { FakeModels, type React, type Reaction } from './support/fake-models.js';
+import { DIALECTS } from './support/provider-system.js';
 import { RouterReplica } from './support/router-replica.js';
 import type { TestSession } from './support/test-session.js';
 import { TestSystem } from './support/test-system.js';
@@ -20,47 +22,48 @@ const retryInfo = (retryDelay: string) => ({
   },
 });
 
-/** What a 429 says, and how many milliseconds pass before the second call: at least and at most. */
-const hints: [string, () => Reaction, number, number][] = [
-  ['3', () => limited('3'), 3_000, 4_500],
-  ['1.5', () => limited('1.5'), 1_500, 3_000],
-  ['a date', () => limited(inSeconds(3)), 1_900, 4_500],
-  ['a past date', () => limited(inSeconds(-60)), 190, 1_700],
-  ['abc', () => limited('abc'), 190, 1_700],
-  ['700 ms', () => raw({ 'retry-after-ms': '700' }), 690, 2_200],
-  ['5.5 s, in the body of Google', () => raw({}, retryInfo('5.5s')), 5_490, 8_000],
-];
+interface Hint {
+  /** What a 429 says. */
+  readonly react: () => Reaction;
+  /** The wait that is read from it, in milliseconds: from, to; undefined: none that can be read. */
+  readonly read?: readonly [number, number];
+  /** Milliseconds that the second call waits at least. */
+  readonly least: number;
+}
+const hints: Readonly<Record<string, Hint>> = {
+  '3': { react: () => limited('3'), read: [3_000, 3_000], least: 3_000 },
+  '1.5': { react: () => limited('1.5'), read: [1_500, 1_500], least: 1_500 },
+  'a date': { react: () => limited(inSeconds(3)), read: [1, 3_000], least: 1_900 },
+  'a past date': { react: () => limited(inSeconds(-60)), least: 190 },
+  abc: { react: () => limited('abc'), least: 190 },
+  '700 ms': { react: () => raw({ 'retry-after-ms': '700' }), read: [700, 700], least: 690 },
+  '5.5 s in the body of Google': { react: () => raw({}, retryInfo('5.5s')), read: [5_500, 5_500], least: 5_490 },
+};
+const HINTED = DIALECTS.flatMap((dialect) =>
+  Object.entries(hints).map(([hint, given], n) => ({ ...given, hint, model: `${dialect}-hinted-${n}` })),
+);
 
 describe('cooldowns of targets, with two routers', () => {
   let models: FakeModels;
   let system: TestSystem;
   let replica: RouterReplica;
-  const hinted = (index: number) => `hinted-${index}`;
 
   beforeAll(async () => {
     models = await FakeModels.start();
-    const target = (model: string, more: object = {}) => ({
-      provider: 'fake',
-      dialect: 'chat' as const,
-      model,
-      baseUrl: models.url,
-      retryCount: 2,
-      cooldown: 200,
-      jitterBackoff: 500,
-      ...more,
-    });
-    const names = [...hints.keys()].map(hinted);
-    const targets = {
-      ...Object.fromEntries(names.map((name) => [name, target(name)])),
-      limited: target('limited', { retryCount: 3, cooldown: 100, jitterBackoff: 50 }),
-      far: target('far'),
-      near: target('near'),
-      crowded: target('crowded'),
-      left: target('left', { retryCount: 0, cooldown: 5_000 }),
-      right: target('right', { retryCount: 0, cooldown: 5_000 }),
-      refused: target('refused'),
-      narrow: target('narrow', { maxConcurrent: 1 }),
-    };
+    const targets: CatalogueInput['targets'] = {};
+    for (const dialect of DIALECTS) {
+      const add = (model: string, more: Partial<CatalogueInput['targets'][string]> = {}) => {
+        const name = `${dialect}-${model}`;
+        const target = { provider: 'fake', dialect, model: name, baseUrl: models.url, retryCount: 2 };
+        targets[name] = { ...target, cooldown: 200, jitterBackoff: 500, ...more };
+      };
+      for (const n of Object.keys(hints).keys()) add(`hinted-${n}`);
+      for (const model of ['far', 'near', 'crowded', 'refused']) add(model);
+      add('limited', { retryCount: 3, cooldown: 100, jitterBackoff: 50 });
+      add('left', { retryCount: 0, cooldown: 5_000 });
+      add('right', { retryCount: 0, cooldown: 5_000 });
+      add('narrow', { maxConcurrent: 1 });
+    }
     system = await TestSystem.start({ targets });
     replica = await RouterReplica.start(system, targets);
   });
@@ -70,14 +73,14 @@ describe('cooldowns of targets, with two routers', () => {
     await models.stop();
   });
 
-  const agent = (...chain: string[]) => system.create('limited', { model: { chain } });
+  const agent = (...chain: string[]) => system.create(chain[0] ?? '', { model: { chain } });
   const timesOf = (model: string) => models.requests.filter((_, n) => models.calls[n] === model).map(({ at }) => at);
   const attemptsOf = async (session: TestSession) =>
     (await session.data('assistant.message')).flatMap(({ attempts }) => attempts);
 
-  it('R19 always 429 and retryCount 3: four calls, four attempts', async () => {
-    models.plan({ limited: [limited()] });
-    const session = await agent('limited');
+  it.each(DIALECTS)('R19 always 429 and retryCount 3: four calls, four attempts: %s', async (dialect) => {
+    models.plan({ [`${dialect}-limited`]: [limited()] });
+    const session = await agent(`${dialect}-limited`);
     expect(await session.prompt('go')).toMatchObject({ kind: 'error', code: 'rate_limited' });
     expect(models.calls).toHaveLength(4);
     const [error] = await session.data('turn.error');
@@ -95,40 +98,45 @@ describe('cooldowns of targets, with two routers', () => {
       (react: () => Reaction): React =>
       (_, calls) =>
         calls === 0 ? react() : { text: 'now' };
-    models.plan(Object.fromEntries(hints.map(([, react], n) => [hinted(n), planOf(react)])));
-    const sessions = await Promise.all(hints.map((_, n) => agent(hinted(n))));
+    models.plan(Object.fromEntries(HINTED.map(({ model, react }) => [model, planOf(react)])));
+    const sessions = await Promise.all(HINTED.map(({ model }) => agent(model)));
     await Promise.all(sessions.map((session) => session.prompt('go')));
-    for (const [n, [hint, , least, most]] of hints.entries()) {
-      const [first = 0, second = 0] = timesOf(hinted(n));
-      const waited = second - first;
-      expect({ hint, waited: waited >= least && waited <= most ? 'as told' : waited }).toEqual({
-        hint,
-        waited: 'as told',
-      });
+    for (const [n, { hint, model, read, least }] of HINTED.entries()) {
+      const [first = 0, second = 0] = timesOf(model);
+      expect({ model, hint, waited: Math.min(second - first, least) }).toEqual({ model, hint, waited: least });
       const attempts = await attemptsOf(sessions[n]!);
       expect(attempts.map(({ why, outcome }) => `${why} ${outcome}`)).toEqual(['primary error', 'retry ok']);
+      const { retryAfterMs } = attempts[0]?.error ?? {};
+      const [from, to] = read ?? [];
+      const isRead = retryAfterMs === undefined ? from === undefined : retryAfterMs >= from! && retryAfterMs <= to!;
+      expect({ model, hint, isRead, retryAfterMs }).toEqual({ model, hint, isRead: true, retryAfterMs });
     }
     // More than 5 s is not waited out in the router: the session knows, and the attempts are kept.
     const deferred = await Promise.all(sessions.map(async (session) => (await session.data('work.deferred')).length));
-    expect(deferred).toEqual(hints.map(([hint]) => (hint.startsWith('5.5') ? 1 : 0)));
+    expect(deferred).toEqual(HINTED.map(({ hint }) => (hint.startsWith('5.5') ? 1 : 0)));
   });
 
-  it('R21 34.4 s in the body of Google is handed back with its attempt; 120 s leave the target at once', async () => {
-    models.plan({ far: [raw({}, retryInfo('34.4s'))], near: [limited('120')], limited: [{ text: 'fallback' }] });
-    const session = await agent('far');
-    const sent = Date.now();
-    await system.client.prompt(session.id, 'go');
-    await session.until('work.deferred');
-    const [deferral] = await session.data('work.deferred');
-    const waitMs = Date.parse(deferral?.until ?? '') - sent;
-    expect(waitMs).toBeGreaterThanOrEqual(34_400);
-    expect(waitMs).toBeLessThan(37_000);
-    expect(deferral).toMatchObject({ reason: 'rate_limited', attempts: [{ target: 'far', outcome: 'error' }] });
-    await system.client.cancel(session.id);
-    const left = await agent('near', 'limited');
-    expect(await left.prompt('go')).toEqual({ kind: 'completed' });
-    expect(models.calls).toEqual(['far', 'near', 'limited']);
-  });
+  it.each(DIALECTS)(
+    'R21 34.4 s in the body is handed back with its attempt; 120 s leave the target at once: %s',
+    async (dialect) => {
+      const [far, near, other] = [`${dialect}-far`, `${dialect}-near`, `${dialect}-limited`];
+      models.plan({ [far]: [raw({}, retryInfo('34.4s'))], [near]: [limited('120')], [other]: [{ text: 'fallback' }] });
+      const session = await agent(far);
+      const sent = Date.now();
+      await system.client.prompt(session.id, 'go');
+      await session.until('work.deferred');
+      const [deferral] = await session.data('work.deferred');
+      expect(Date.parse(deferral?.until ?? '') - sent).toBeGreaterThanOrEqual(34_400);
+      expect(deferral).toMatchObject({
+        reason: 'rate_limited',
+        attempts: [{ target: far, outcome: 'error', error: { retryAfterMs: 34_400 } }],
+      });
+      await system.client.cancel(session.id);
+      const left = await agent(near, other);
+      expect(await left.prompt('go')).toEqual({ kind: 'completed' });
+      expect(models.calls).toEqual([far, near, other]);
+    },
+  );
 
   it('R21 20 sessions that were told to wait wake spread out, behind one probe', async () => {
     const began = Date.now();
@@ -137,13 +145,13 @@ describe('cooldowns of targets, with two routers', () => {
     const react: React = () => {
       const left = openAt - Date.now();
       if (left > 0) return raw({ 'retry-after-ms': String(left) });
-      return answered++ === 0 ? { headPauseMs: 50, chunks: chunksOf('open') } : { text: 'open' };
+      return answered++ === 0 ? { headPauseMs: 50, text: 'open' } : { text: 'open' };
     };
-    models.plan({ crowded: react });
-    const sessions = await Promise.all(Array.from({ length: 20 }, () => agent('crowded')));
+    models.plan({ 'chat-crowded': react });
+    const sessions = await Promise.all(Array.from({ length: 20 }, () => agent('chat-crowded')));
     const ends = await Promise.all(sessions.map((session) => session.prompt('go')));
     expect(new Set(ends.map(({ kind }) => kind))).toEqual(new Set(['completed']));
-    const woken = timesOf('crowded').filter((at) => at >= openAt);
+    const woken = timesOf('chat-crowded').filter((at) => at >= openAt);
     expect(woken).toHaveLength(20);
     const [probe = 0, ...others] = woken;
     expect(Math.max(...others) - probe).toBeGreaterThan(150);
@@ -152,59 +160,71 @@ describe('cooldowns of targets, with two routers', () => {
   });
 
   it('R22 two targets that rest 5 s: no early call, one probe a target, over on time; no time for it: all_targets_cooling', async () => {
-    let openAt = Infinity;
-    const react: React = (_, calls) => {
-      if (calls === 0 || Date.now() < openAt) return limited('5');
-      return calls === 1 ? { headPauseMs: 400, chunks: chunksOf('open') } : { text: 'open' };
+    const openAt = new Map<string, number>();
+    const react =
+      (pair: string): React =>
+      (_, calls) => {
+        if (calls === 0 || Date.now() < (openAt.get(pair) ?? Infinity)) return limited('5');
+        return calls === 1 ? { headPauseMs: 400, text: 'open' } : { text: 'open' };
+      };
+    const pairs = [
+      ['chat-left', 'chat-right'],
+      ['anthropic-left', 'google-right'],
+    ] as const;
+    models.plan(Object.fromEntries(pairs.flatMap((pair) => pair.map((model) => [model, react(pair[0])]))));
+    const rest = async ([left, right]: (typeof pairs)[number]) => {
+      const first = await agent(left, right);
+      // Without retries: the rest of both is waited for as that of any other session.
+      const firstEnd = first.prompt('go');
+      while (timesOf(right).length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      const [told = 0] = timesOf(left);
+      openAt.set(left, told + 5_000);
+      const hasty = await system.create(left, { model: { chain: [left, right] }, deadlines: { llm: 1_000 } });
+      expect(await hasty.prompt('go')).toMatchObject({ kind: 'error', code: 'all_targets_cooling' });
+      const [error] = await hasty.data('turn.error');
+      expect(error?.attempts).toMatchObject([
+        { target: left, outcome: 'skipped' },
+        { target: right, outcome: 'skipped' },
+      ]);
+      const sessions = await Promise.all(Array.from({ length: 6 }, () => agent(left, right)));
+      const ends = await Promise.all(sessions.map((session) => session.prompt('go')));
+      expect(new Set(ends.map(({ kind }) => kind))).toEqual(new Set(['completed']));
+      await firstEnd;
+      for (const model of [left, right]) {
+        const [at = 0, probe = 0, ...later] = timesOf(model);
+        expect(probe - at).toBeGreaterThanOrEqual(5_000);
+        // A rest that only ends with the time of a lost probe would be twice as long.
+        expect(probe - at).toBeLessThan(10_000);
+        // Nobody else calls until the probe has its 2xx, 400 ms later.
+        expect(later.filter((time) => time < probe + 390)).toEqual([]);
+        expect(Math.max(...later) - probe).toBeLessThan(10_000);
+      }
     };
-    models.plan({ left: react, right: react });
-    const first = await agent('left', 'right');
-    // Without retries: the rest of both is waited for as that of any other session.
-    const firstEnd = first.prompt('go');
-    const [told = 0] = await models.seen(2);
-    openAt = told + 5_000;
-    const hasty = await system.create('limited', {
-      model: { chain: ['left', 'right'] },
-      deadlines: { llm: 1_000 },
-    });
-    expect(await hasty.prompt('go')).toMatchObject({ kind: 'error', code: 'all_targets_cooling' });
-    const [error] = await hasty.data('turn.error');
-    expect(error?.attempts).toMatchObject([
-      { target: 'left', outcome: 'skipped' },
-      { target: 'right', outcome: 'skipped' },
-    ]);
-    const sessions = await Promise.all(Array.from({ length: 6 }, () => agent('left', 'right')));
-    const ends = await Promise.all(sessions.map((session) => session.prompt('go')));
-    expect(new Set(ends.map(({ kind }) => kind))).toEqual(new Set(['completed']));
-    await firstEnd;
-    for (const model of ['left', 'right']) {
-      const [told = 0, probe = 0, ...later] = timesOf(model);
-      expect(probe - told).toBeGreaterThanOrEqual(5_000);
-      expect(probe - told).toBeLessThan(7_500);
-      // Nobody else calls until the probe has its 2xx, 400 ms later.
-      expect(later.filter((at) => at < probe + 390)).toEqual([]);
-    }
-    expect(Date.now() - openAt).toBeLessThan(4_000);
+    await Promise.all(pairs.map(rest));
   });
 
-  it('R20 400, 401 and 404 get one call each, then the next target; a refused key rests', async () => {
-    for (const status of [400, 404, 401]) {
-      models.plan({ refused: [{ status }], limited: [{ text: 'yes' }] });
-      const session = await agent('refused', 'limited');
-      expect(await session.prompt('go')).toEqual({ kind: 'completed' });
-      expect(models.calls).toEqual(['refused', 'limited']);
-    }
-    models.plan({ refused: [{ text: 'no' }], limited: [{ text: 'yes' }] });
-    const session = await agent('refused', 'limited');
-    await session.prompt('go');
-    expect(models.calls).toEqual(['limited']);
-    const alone = await agent('refused');
-    expect(await alone.prompt('go')).toMatchObject({ kind: 'error', code: 'all_targets_cooling' });
-  });
+  it.each(DIALECTS)(
+    'R20 400, 401 and 404 get one call each, then the next target; a refused key rests: %s',
+    async (dialect) => {
+      const [refused, other] = [`${dialect}-refused`, `${dialect}-limited`];
+      for (const status of [400, 404, 401]) {
+        models.plan({ [refused]: [{ status }], [other]: [{ text: 'yes' }] });
+        const session = await agent(refused, other);
+        expect(await session.prompt('go')).toEqual({ kind: 'completed' });
+        expect(models.calls).toEqual([refused, other]);
+      }
+      models.plan({ [refused]: [{ text: 'no' }], [other]: [{ text: 'yes' }] });
+      const session = await agent(refused, other);
+      await session.prompt('go');
+      expect(models.calls).toEqual([other]);
+      const alone = await agent(refused);
+      expect(await alone.prompt('go')).toMatchObject({ kind: 'error', code: 'all_targets_cooling' });
+    },
+  );
 
   it('a target that takes one call at once gets one at once; the others come back later', async () => {
-    models.plan({ narrow: [{ chunks: [{ pauseMs: 300 }, ...chunksOf('one at a time')] }] });
-    const sessions = await Promise.all(Array.from({ length: 4 }, () => agent('narrow')));
+    models.plan({ 'chat-narrow': [{ headPauseMs: 300, text: 'one at a time' }] });
+    const sessions = await Promise.all(Array.from({ length: 4 }, () => agent('chat-narrow')));
     const ends = await Promise.all(sessions.map((session) => session.prompt('go')));
     expect(new Set(ends.map(({ kind }) => kind))).toEqual(new Set(['completed']));
     const deferrals = await Promise.all(sessions.map((session) => session.data('work.deferred')));

@@ -2,7 +2,10 @@ import { access, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { LiveDelta } from '@jetloop/contracts';
-import { chunksOf, FakeModels, type Reaction } from './support/fake-models.js';
+import type { CatalogueInput } from '@jetloop/llm-router';
+import type { ReplayDialect } from '@jetloop/testing';
+import { FakeModels, type Reaction } from './support/fake-models.js';
+import { DIALECTS } from './support/provider-system.js';
 import type { TestSession } from './support/test-session.js';
 import { TestSystem } from './support/test-system.js';
 
@@ -10,7 +13,15 @@ const toolCall: Reaction = { calls: [{ name: 'read_file', arguments: '{"path":"t
 const overloaded: Reaction = { status: 503 };
 const limited: Reaction = { status: 429, after: '4' };
 /** The first words of an answer that then falls silent. */
-const halfAnAnswer: Reaction = { chunks: [...chunksOf('Once upon a time').slice(0, 3), 'hang'] };
+const halfAnAnswer: Reaction = { text: 'Once upon a time', hangsAfter: 2 };
+
+const schema = { type: 'object', properties: { failing: { type: 'integer' } }, required: ['failing'] };
+/** How a dialect is asked for an object. */
+const ASKED_FOR: Record<ReplayDialect, object> = {
+  chat: { response_format: { type: 'json_schema', json_schema: { schema } } },
+  anthropic: { output_config: { format: { type: 'json_schema', schema } } },
+  google: { generationConfig: { responseMimeType: 'application/json', responseJsonSchema: schema } },
+};
 
 describe('the model calls of a turn', () => {
   let models: FakeModels;
@@ -18,26 +29,21 @@ describe('the model calls of a turn', () => {
 
   beforeAll(async () => {
     models = await FakeModels.start();
-    const target = (model: string, more: object = {}) => ({
-      provider: 'fake',
-      dialect: 'chat' as const,
-      model,
-      baseUrl: models.url,
-      retryCount: 0,
-      cooldown: 0,
-      prices: { input: 1, output: 2 },
-      ...more,
-    });
-    system = await TestSystem.start({
-      targets: {
-        a: target('a'),
-        b: target('b'),
-        patient: target('patient', { retryCount: 3, jitterBackoff: 5 }),
-        slow: target('slow', { throttleDelay: 3_000 }),
-        retries: target('retries', { retryCount: 1, jitterBackoff: 0 }),
-        cools: target('cools'),
-      },
-    });
+    const targets: CatalogueInput['targets'] = {};
+    for (const dialect of DIALECTS) {
+      const add = (model: string, more: Partial<CatalogueInput['targets'][string]> = {}) => {
+        const target = { provider: 'fake', dialect, model, baseUrl: models.url, prices: { input: 1, output: 2 } };
+        targets[`${dialect}-${model}`] = { ...target, retryCount: 0, cooldown: 0, ...more };
+      };
+      add('a');
+      add('b');
+      add('whole', { stream: false });
+      add('patient', { retryCount: 3, jitterBackoff: 5 });
+      add('slow', { throttleDelay: 3_000 });
+      add('retries', { retryCount: 1, jitterBackoff: 0 });
+      add('cools');
+    }
+    system = await TestSystem.start({ targets });
     await writeFile(join(system.workspace, 'there.txt'), 'what stands there');
   });
   afterAll(async () => {
@@ -45,212 +51,222 @@ describe('the model calls of a turn', () => {
     await models.stop();
   });
 
-  const agent = (chain: string[], more: object = {}) =>
-    system.create('a', { model: { chain }, tools: ['read_file', 'bash'], ...more });
-  const start = async (session: TestSession) => (await system.client.prompt(session.id, 'go')).messageId;
-  const attemptsOf = async (session: TestSession) =>
-    (await session.data('assistant.message')).flatMap(({ attempts }) => attempts);
-  const within = async (milliseconds: number, isTrue: () => boolean) => {
-    const started = Date.now();
-    while (!isTrue()) {
-      if (Date.now() - started > milliseconds) return false;
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-    return true;
-  };
+  describe.each(DIALECTS)('%s', (dialect) => {
+    const named = (model: string) => `${dialect}-${model}`;
+    const agent = (
+      chain: string[],
+      { fallback = true, ...more }: { fallback?: boolean; limits?: { maxSteps: number } } = {},
+    ) =>
+      system.create(named('a'), {
+        model: { chain: chain.map(named), fallback },
+        tools: ['read_file', 'bash'],
+        ...more,
+      });
+    const start = async (session: TestSession) => (await system.client.prompt(session.id, 'go')).messageId;
+    const attemptsOf = async (session: TestSession) =>
+      (await session.data('assistant.message')).flatMap(({ attempts }) => attempts);
+    const within = async (milliseconds: number, isTrue: () => boolean) => {
+      const started = Date.now();
+      while (!isTrue()) {
+        if (Date.now() - started > milliseconds) return false;
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      return true;
+    };
 
-  it('R15 a model that calls tools for ever, maxSteps 2: two calls', async () => {
-    models.plan({ a: [toolCall] });
-    const session = await agent(['a'], { limits: { maxSteps: 2 } });
-    expect(await session.prompt('go')).toEqual({ kind: 'max-steps' });
-    expect(models.calls).toEqual(['a', 'a']);
-  });
-
-  it('R16 an abort before the call: aborted, and the provider is not called', async () => {
-    models.plan({ slow: [{ text: 'too late' }] });
-    const session = await agent(['slow']);
-    const messageId = await start(session);
-    await session.until('step.start');
-    await system.client.cancel(session.id);
-    expect(await session.endOf(messageId)).toMatchObject({ kind: 'aborted' });
-    expect(models.calls).toEqual([]);
-  });
-
-  it('R16 an abort in tool 1 of 2: aborted, and tool 2 never runs', async () => {
-    const touch = (file: string, first = '') => ({
-      name: 'bash',
-      arguments: JSON.stringify({ command: `${first}touch ${file}` }),
-    });
-    models.plan({
-      a: [
-        {
-          calls: [
-            { ...touch('one', 'touch begun; sleep 20; '), id: 'c1' },
-            { ...touch('two'), id: 'c2' },
-          ],
-        },
-      ],
-    });
-    const session = await agent(['a']);
-    const messageId = await start(session);
-    await eventually(() => access(join(system.workspace, 'begun')));
-    await system.client.cancel(session.id);
-    expect(await session.endOf(messageId)).toMatchObject({ kind: 'aborted' });
-    await expect(access(join(system.workspace, 'two'))).rejects.toMatchObject({ code: 'ENOENT' });
-    await expect(access(join(system.workspace, 'one'))).rejects.toMatchObject({ code: 'ENOENT' });
-    expect(models.calls).toEqual(['a']);
-  });
-
-  describe('R17 object mode', () => {
-    const schema = { type: 'object', properties: { failing: { type: 'integer' } }, required: ['failing'] };
-    const ask = async (session: TestSession) => session.prompt('How many fail?', { output: { schema } });
-
-    it('the answer is one json block, and no tools are told of', async () => {
-      models.plan({ a: [{ text: ' {"failing": 3}\n' }] });
-      const session = await agent(['a']);
-      expect(await ask(session)).toEqual({ kind: 'completed' });
-      expect((await session.data('assistant.message'))[0]?.content).toEqual([{ type: 'json', value: { failing: 3 } }]);
-      const body = models.requests[0]?.body as Record<string, unknown>;
-      expect(body).not.toHaveProperty('tools');
-      expect(body['response_format']).toMatchObject({ type: 'json_schema', json_schema: { schema } });
+    it('R15 a model that calls tools for ever, maxSteps 2: two calls', async () => {
+      models.plan({ a: [toolCall] });
+      const session = await agent(['a'], { limits: { maxSteps: 2 } });
+      expect(await session.prompt('go')).toEqual({ kind: 'max-steps' });
+      expect(models.calls).toEqual(['a', 'a']);
     });
 
-    it('a misfit is object_decode at once, without the value', async () => {
-      models.plan({ a: [{ text: '{"failing": "canary"}' }], b: [{ text: '{"failing": 1}' }] });
-      const session = await agent(['a', 'b']);
-      expect(await ask(session)).toMatchObject({ kind: 'error', code: 'object_decode' });
-      expect(models.calls).toEqual(['a']);
-      const [error] = await session.data('turn.error');
-      expect(error?.error.message).toContain('#/properties/failing/type');
-      expect(JSON.stringify(error)).not.toContain('canary');
-      expect(error?.attempts).toMatchObject([{ usage: { input: 10, output: 5 } }]);
-    });
-
-    it('what is no JSON is protocol, and falls back', async () => {
-      models.plan({ a: [{ text: 'Three of them.' }], b: [{ text: '{"failing": 3}' }] });
-      const session = await agent(['a', 'b']);
-      expect(await ask(session)).toEqual({ kind: 'completed' });
-      const [first, second] = await attemptsOf(session);
-      expect(first).toMatchObject({ target: 'a', outcome: 'error', error: { code: 'protocol' } });
-      expect(second).toMatchObject({ target: 'b', outcome: 'ok' });
-    });
-
-    it('an abort keeps the partial text', async () => {
-      models.plan({ a: [{ chunks: [...chunksOf('{"failing": 3, "and": "more"}').slice(0, 3), 'hang'] }] });
-      const session = await agent(['a']);
-      const said = session.said();
-      const { messageId } = await system.client.prompt(session.id, 'How many?', { output: { schema } });
-      await said;
+    it('R16 an abort before the call: aborted, and the provider is not called', async () => {
+      models.plan({ slow: [{ text: 'too late' }] });
+      const session = await agent(['slow']);
+      const messageId = await start(session);
+      await session.until('step.start');
       await system.client.cancel(session.id);
       expect(await session.endOf(messageId)).toMatchObject({ kind: 'aborted' });
-      expect((await session.data('assistant.message'))[0]).toMatchObject({
-        finishReason: 'aborted',
-        content: [{ type: 'text', text: '{"failing": 3,' }],
-      });
-    });
-
-    it('a schema that is none is refused before any call', async () => {
-      models.plan({ a: [{ text: '{}' }] });
-      const session = await agent(['a']);
-      const end = await session.prompt('go', { output: { schema: { type: 'no such type' } } });
-      expect(end).toMatchObject({ kind: 'error', code: 'bad_request' });
       expect(models.calls).toEqual([]);
     });
-  });
 
-  it('R18 of ten turns with one 503 in turn 4, that turn moves once and stays; the others use the primary', async () => {
-    const steps = Array.from({ length: 10 }, () => [toolCall, { text: 'done' }]);
-    models.plan({
-      a: [...steps.slice(0, 3).flat(), overloaded, ...steps.slice(4).flat()],
-      b: [toolCall, { text: 'from b' }],
-    });
-    const session = await agent(['a', 'b']);
-    for (let turn = 1; turn <= 10; turn++) expect(await session.prompt('go')).toEqual({ kind: 'completed' });
-    const twice = (count: number) => Array.from({ length: count * 2 }, () => 'a');
-    expect(models.calls).toEqual([...twice(3), 'a', 'b', 'b', ...twice(6)]);
-  });
-
-  it('R23 fallback false: only the first of the order', async () => {
-    models.plan({ a: [overloaded], b: [{ text: 'never' }] });
-    const session = await agent([], { model: { chain: ['a', 'b'], fallback: false } });
-    expect(await session.prompt('go')).toMatchObject({ kind: 'error', code: 'overloaded' });
-    expect(models.calls).toEqual(['a']);
-  });
-
-  it('R48 an error after two tool rounds repeats this call alone', async () => {
-    models.plan({ patient: [toolCall, toolCall, overloaded, { text: 'done' }] });
-    const session = await agent(['patient']);
-    expect(await session.prompt('go')).toEqual({ kind: 'completed' });
-    expect(models.calls).toHaveLength(4);
-    expect(models.requests[3]?.body).toEqual(models.requests[2]?.body);
-    expect(await session.data('tool.result')).toHaveLength(2);
-    expect((await session.data('assistant.message'))[2]?.attempts).toMatchObject([
-      { why: 'primary', outcome: 'error', error: { code: 'overloaded' } },
-      { why: 'retry', outcome: 'ok' },
-    ]);
-  });
-
-  describe('R45 an abort', () => {
-    it('before the first byte closes the connection in a second, and nothing later is tried', async () => {
-      models.plan({ a: [{ headPauseMs: 20_000, body: '{}' }], b: [{ text: 'never' }] });
-      const session = await agent(['a', 'b']);
-      const messageId = await start(session);
-      await models.seen(1);
-      const { closed } = models;
-      await system.client.cancel(session.id);
-      expect(await within(1_000, () => models.closed === closed + 1)).toBe(true);
-      expect(await session.endOf(messageId)).toMatchObject({ kind: 'aborted' });
-      expect(models.calls).toEqual(['a']);
-      const [answer] = await session.data('assistant.message');
-      expect(answer).toMatchObject({ finishReason: 'aborted', usage: { estimated: 'aborted' } });
-    });
-
-    it('mid-stream: one reply with the partial text, its usage estimated', async () => {
-      models.plan({ a: [halfAnAnswer], b: [{ text: 'never' }] });
-      const replies: unknown[] = [];
-      const session = await agent(['a', 'b']);
-      const spy = system.bus.nats.subscribe(`cmd.session.${system.tenant}.${session.id}.llm`, {
-        callback: (_error, message) => replies.push(message.json()),
+    it('R16 an abort in tool 1 of 2: aborted, and tool 2 never runs', async () => {
+      const touch = (file: string, first = '') => ({
+        name: 'bash',
+        arguments: JSON.stringify({ command: `${first}touch ${named(file)}` }),
       });
-      const deltas: LiveDelta[] = [];
-      const stop = system.client.live(session.id, (delta) => deltas.push(delta), 'delta');
-      const said = session.said();
-      const messageId = await start(session);
-      await said;
-      const { closed } = models;
-      await system.client.cancel(session.id);
-      expect(await within(1_000, () => models.closed === closed + 1)).toBe(true);
-      expect(await session.endOf(messageId)).toMatchObject({ kind: 'aborted' });
-      spy.unsubscribe();
-      stop();
-      expect(replies).toHaveLength(1);
-      expect(models.calls).toEqual(['a']);
-      const [answer] = await session.data('assistant.message');
-      expect(answer).toMatchObject({
-        content: [{ type: 'text', text: 'Once upon a ti' }],
-        finishReason: 'aborted',
-        usage: { estimated: 'aborted' },
-        attempts: [{ target: 'a', outcome: 'aborted' }],
+      models.plan({
+        a: [
+          {
+            calls: [
+              { ...touch('one', `touch ${named('begun')}; sleep 20; `), id: 'c1' },
+              { ...touch('two'), id: 'c2' },
+            ],
+          },
+        ],
       });
-      expect(answer?.cost).toBeGreaterThan(0);
-      expect(deltas.map(({ kind }) => kind).at(-1)).toBe('end');
+      const session = await agent(['a']);
+      const messageId = await start(session);
+      await eventually(() => access(join(system.workspace, named('begun'))));
+      await system.client.cancel(session.id);
+      expect(await session.endOf(messageId)).toMatchObject({ kind: 'aborted' });
+      await expect(access(join(system.workspace, named('two')))).rejects.toMatchObject({ code: 'ENOENT' });
+      await expect(access(join(system.workspace, named('one')))).rejects.toMatchObject({ code: 'ENOENT' });
+      expect(models.calls).toEqual(['a']);
     });
 
-    it.each(['retries', 'cools'])('while it waits (%s) ends at once, without another call', async (model) => {
-      models.plan({ [model]: [limited, { text: 'never' }] });
-      const session = await agent([model]);
-      const calls = 1;
-      if (model === 'cools') await (await agent([model])).prompt('go');
-      const messageId = await start(session);
-      await models.seen(calls);
-      await session.until('step.start');
-      // It waits now, of which nothing tells.
-      await new Promise((resolve) => setTimeout(resolve, 200));
-      const cancelled = Date.now();
-      await system.client.cancel(session.id);
-      expect(await session.endOf(messageId)).toMatchObject({ kind: 'aborted' });
-      expect(Date.now() - cancelled).toBeLessThan(1_000);
-      expect(models.calls).toHaveLength(calls);
+    describe('R17 object mode', () => {
+      const ask = async (session: TestSession) => session.prompt('How many fail?', { output: { schema } });
+
+      it.each(['a', 'whole'])('the answer is one json block, and no tools are told of (%s)', async (model) => {
+        models.plan({ [model]: [{ text: ' {"failing": 3}\n' }] });
+        const session = await agent([model]);
+        expect(await ask(session)).toEqual({ kind: 'completed' });
+        expect((await session.data('assistant.message'))[0]?.content).toEqual([
+          { type: 'json', value: { failing: 3 } },
+        ]);
+        expect(models.requests[0]?.body).not.toHaveProperty('tools');
+        expect(models.requests[0]?.body).toMatchObject(ASKED_FOR[dialect]);
+      });
+
+      it('a misfit is object_decode at once, without the value', async () => {
+        models.plan({ a: [{ text: '{"failing": "canary"}' }], b: [{ text: '{"failing": 1}' }] });
+        const session = await agent(['a', 'b']);
+        expect(await ask(session)).toMatchObject({ kind: 'error', code: 'object_decode' });
+        expect(models.calls).toEqual(['a']);
+        const [error] = await session.data('turn.error');
+        expect(error?.error.message).toContain('#/properties/failing/type');
+        expect(JSON.stringify(error)).not.toContain('canary');
+        expect(error?.attempts).toMatchObject([{ usage: { input: 10, output: 5 } }]);
+      });
+
+      it('what is no JSON is protocol, and falls back', async () => {
+        models.plan({ a: [{ text: 'Three of them.' }], b: [{ text: '{"failing": 3}' }] });
+        const session = await agent(['a', 'b']);
+        expect(await ask(session)).toEqual({ kind: 'completed' });
+        const [first, second] = await attemptsOf(session);
+        expect(first).toMatchObject({ target: named('a'), outcome: 'error', error: { code: 'protocol' } });
+        expect(second).toMatchObject({ target: named('b'), outcome: 'ok' });
+      });
+
+      it('an abort keeps the partial text', async () => {
+        models.plan({ a: [{ text: '{"failing": 3, "and": "more"}', hangsAfter: 2 }] });
+        const session = await agent(['a']);
+        const said = session.said();
+        const { messageId } = await system.client.prompt(session.id, 'How many?', { output: { schema } });
+        await said;
+        await system.client.cancel(session.id);
+        expect(await session.endOf(messageId)).toMatchObject({ kind: 'aborted' });
+        expect((await session.data('assistant.message'))[0]).toMatchObject({
+          finishReason: 'aborted',
+          content: [{ type: 'text', text: '{"failing": 3,' }],
+        });
+      });
+
+      it('a schema that is none is refused before any call', async () => {
+        models.plan({ a: [{ text: '{}' }] });
+        const session = await agent(['a']);
+        const end = await session.prompt('go', { output: { schema: { type: 'no such type' } } });
+        expect(end).toMatchObject({ kind: 'error', code: 'bad_request' });
+        expect(models.calls).toEqual([]);
+      });
+    });
+
+    it('R18 of ten turns with one 503 in turn 4, that turn moves once and stays; the others use the primary', async () => {
+      const steps = Array.from({ length: 10 }, () => [toolCall, { text: 'done' }]);
+      models.plan({
+        a: [...steps.slice(0, 3).flat(), overloaded, ...steps.slice(4).flat()],
+        b: [toolCall, { text: 'from b' }],
+      });
+      const session = await agent(['a', 'b']);
+      for (let turn = 1; turn <= 10; turn++) expect(await session.prompt('go')).toEqual({ kind: 'completed' });
+      const twice = (count: number) => Array.from({ length: count * 2 }, () => 'a');
+      expect(models.calls).toEqual([...twice(3), 'a', 'b', 'b', ...twice(6)]);
+    });
+
+    it('R23 fallback false: only the first of the order', async () => {
+      models.plan({ a: [overloaded], b: [{ text: 'never' }] });
+      const session = await agent(['a', 'b'], { fallback: false });
+      expect(await session.prompt('go')).toMatchObject({ kind: 'error', code: 'overloaded' });
+      expect(models.calls).toEqual(['a']);
+    });
+
+    it('R48 an error after two tool rounds repeats this call alone', async () => {
+      models.plan({ patient: [toolCall, toolCall, overloaded, { text: 'done' }] });
+      const session = await agent(['patient']);
+      expect(await session.prompt('go')).toEqual({ kind: 'completed' });
+      expect(models.calls).toHaveLength(4);
+      expect(models.requests[3]?.body).toEqual(models.requests[2]?.body);
+      expect(await session.data('tool.result')).toHaveLength(2);
+      expect((await session.data('assistant.message'))[2]?.attempts).toMatchObject([
+        { why: 'primary', outcome: 'error', error: { code: 'overloaded' } },
+        { why: 'retry', outcome: 'ok' },
+      ]);
+    });
+
+    describe('R45 an abort', () => {
+      it('before the first byte closes the connection in a second, and nothing later is tried', async () => {
+        models.plan({ a: [{ headPauseMs: 20_000, body: '{}' }], b: [{ text: 'never' }] });
+        const session = await agent(['a', 'b']);
+        const messageId = await start(session);
+        await models.seen(1);
+        const { closed } = models;
+        await system.client.cancel(session.id);
+        expect(await within(1_000, () => models.closed === closed + 1)).toBe(true);
+        expect(await session.endOf(messageId)).toMatchObject({ kind: 'aborted' });
+        expect(models.calls).toEqual(['a']);
+        const [answer] = await session.data('assistant.message');
+        expect(answer).toMatchObject({ finishReason: 'aborted', usage: { estimated: 'aborted' } });
+      });
+
+      it('mid-stream: one reply with the partial text, its usage estimated', async () => {
+        models.plan({ a: [halfAnAnswer], b: [{ text: 'never' }] });
+        const replies: unknown[] = [];
+        const session = await agent(['a', 'b']);
+        const spy = system.bus.nats.subscribe(`cmd.session.${system.tenant}.${session.id}.llm`, {
+          callback: (_error, message) => replies.push(message.json()),
+        });
+        const deltas: LiveDelta[] = [];
+        const stop = system.client.live(session.id, (delta) => deltas.push(delta), 'delta');
+        const said = session.said();
+        const messageId = await start(session);
+        await said;
+        const { closed } = models;
+        await system.client.cancel(session.id);
+        expect(await within(1_000, () => models.closed === closed + 1)).toBe(true);
+        expect(await session.endOf(messageId)).toMatchObject({ kind: 'aborted' });
+        spy.unsubscribe();
+        stop();
+        expect(replies).toHaveLength(1);
+        expect(models.calls).toEqual(['a']);
+        const [answer] = await session.data('assistant.message');
+        expect(answer).toMatchObject({
+          content: [{ type: 'text', text: 'Once upon a ti' }],
+          finishReason: 'aborted',
+          usage: { estimated: 'aborted' },
+          attempts: [{ target: named('a'), outcome: 'aborted' }],
+        });
+        expect(answer?.cost).toBeGreaterThan(0);
+        expect(deltas.map(({ kind }) => kind).at(-1)).toBe('end');
+      });
+
+      it.each(['retries', 'cools'])('while it waits (%s) ends at once, without another call', async (model) => {
+        models.plan({ [model]: [limited, { text: 'never' }] });
+        const session = await agent([model]);
+        const calls = 1;
+        if (model === 'cools') await (await agent([model])).prompt('go');
+        const messageId = await start(session);
+        await models.seen(calls);
+        await session.until('step.start');
+        // It waits now, of which nothing tells.
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        const cancelled = Date.now();
+        await system.client.cancel(session.id);
+        expect(await session.endOf(messageId)).toMatchObject({ kind: 'aborted' });
+        expect(Date.now() - cancelled).toBeLessThan(1_000);
+        expect(models.calls).toHaveLength(calls);
+      });
     });
   });
 });

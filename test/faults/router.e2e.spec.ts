@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { isKnownEvent } from '@jetloop/contracts';
 import { Journal } from '@jetloop/messaging';
 import type { ServiceProcess } from '@jetloop/testing';
-import { chunksOf, FakeModels } from '../e2e/support/fake-models.js';
+import { FakeModels } from '../e2e/support/fake-models.js';
 import { ProcessSystem } from './support/process-system.js';
 import { logOf, problemsOf } from './support/session-log.js';
 
@@ -10,7 +10,7 @@ jest.setTimeout(60_000);
 
 const KEY = 'sk-secret-4d1c9e77aa';
 const CANARY = 'the canary of the prompt sings at dawn';
-const halfAnAnswer = { chunks: [...chunksOf('Once upon a time').slice(0, 3), 'hang' as const] };
+const halfAnAnswer = { text: 'Once upon a time', hangsAfter: 2 };
 
 describe('a router as a process of its own', () => {
   let models: FakeModels;

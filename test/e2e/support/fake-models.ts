@@ -1,15 +1,17 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  dialectOf,
   startReplayServer,
+  wireOf,
   type PlannedResponse,
+  type ReplayDialect,
   type ReplayedRequest,
   type ReplayServer,
   type ResponseStep,
 } from '@jetloop/testing';
 import { z } from 'zod';
-import { googleAnswer } from './google-answer.js';
-import type { Said } from './said.js';
+import { saidOn, type Said } from './said.js';
 
 interface Refusal {
   readonly status: number;
@@ -26,16 +28,14 @@ export type React = (request: ReplayedRequest, calls: number) => Reaction;
 const asked = z.looseObject({ model: z.string().optional(), stream: z.boolean().optional() });
 
 /** Google names the model and the form in the path, everybody else in the body. */
-function modelOf({ path, body }: ReplayedRequest): { model: string; isStreamed: boolean; isGoogle: boolean } {
+function modelOf({ path, body }: ReplayedRequest): { model: string; isStreamed: boolean } {
   const inPath = /models\/([^:/]+):(\w+)/.exec(path);
-  if (inPath) {
-    return { model: inPath[1] ?? '', isStreamed: inPath[2] === 'streamGenerateContent', isGoogle: true };
-  }
+  if (inPath) return { model: inPath[1] ?? '', isStreamed: inPath[2] === 'streamGenerateContent' };
   const { model = '', stream = false } = asked.parse(body);
-  return { model, isStreamed: stream, isGoogle: false };
+  return { model, isStreamed: stream };
 }
 
-/** Models behind one strict provider on real HTTP, each with reactions of its own, and the calls that they got in order. */
+/** Models behind one strict provider on real HTTP, in any dialect, each with reactions of its own, and the calls that they got in order. */
 export class FakeModels {
   private readonly plans = new Map<string, React>();
   private readonly counts = new Map<string, number>();
@@ -104,74 +104,19 @@ export class FakeModels {
   }
 
   private react(request: ReplayedRequest): PlannedResponse | undefined {
-    const { model, isStreamed, isGoogle } = modelOf(request);
+    const { model, isStreamed } = modelOf(request);
     const plan = this.plans.get(model);
     if (!plan) return undefined;
     const calls = this.counts.get(model) ?? 0;
     this.counts.set(model, calls + 1);
-    const reaction = plan(request, calls);
-    return isGoogle && !('chunks' in reaction || 'body' in reaction || 'status' in reaction)
-      ? googleAnswer(reaction, isStreamed)
-      : responseOf(reaction, isStreamed);
+    return responseOf(plan(request, calls), dialectOf(request.path), isStreamed);
   }
 }
 
-/** The answer on the wire, streamed or as a whole body. */
-export function responseOf(reaction: Reaction, isStreamed: boolean): PlannedResponse {
+function responseOf(reaction: Reaction, dialect: ReplayDialect, isStreamed: boolean): PlannedResponse {
   if ('chunks' in reaction || 'body' in reaction) return reaction;
-  if ('status' in reaction) {
-    const { status, message = `refused with ${status}`, after } = reaction;
-    return {
-      status,
-      headers: after === undefined ? {} : { 'retry-after': after },
-      body: JSON.stringify({ error: { message } }),
-    };
-  }
-  return isStreamed ? { chunks: streamed(reaction) } : whole(reaction);
-}
-
-/** The bytes of a streamed text. */
-export function chunksOf(text: string): string[] {
-  return streamed({ text });
-}
-
-function streamed(said: Said): string[] {
-  const deltas = [
-    { role: 'assistant', content: '' },
-    ...(said.text === undefined ? [] : pieces(said.text).map((content) => ({ content }))),
-    ...callsOf(said).map((call, index) => ({ tool_calls: [{ index, ...call }] })),
-  ];
-  const frames = [
-    ...deltas.map((delta) => ({ choices: [{ index: 0, delta, finish_reason: null }] })),
-    { choices: [{ index: 0, delta: {}, finish_reason: finishOf(said) }] },
-    { choices: [], usage: usageOf(said) },
-  ];
-  return [...frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`), 'data: [DONE]\n\n'];
-}
-
-function whole(said: Said): PlannedResponse {
-  const calls = callsOf(said);
-  const message = { role: 'assistant', content: said.text ?? null, ...(calls.length > 0 ? { tool_calls: calls } : {}) };
-  const choices = [{ index: 0, message, finish_reason: finishOf(said) }];
-  return { body: JSON.stringify({ choices, usage: usageOf(said) }) };
-}
-
-function callsOf({ calls = [] }: Said) {
-  return calls.map(({ id, name, arguments: text = '{}' }, n) => ({
-    id: id ?? `call_${n}`,
-    type: 'function',
-    function: { name, arguments: text },
-  }));
-}
-
-function finishOf({ finish, calls = [] }: Said): string {
-  return finish ?? (calls.length > 0 ? 'tool_calls' : 'stop');
-}
-
-function usageOf({ usage: [prompt, completion] = [10, 5] }: Said) {
-  return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
-}
-
-function pieces(text: string): string[] {
-  return text.match(/[^]{1,7}/gu) ?? [];
+  if (!('status' in reaction)) return saidOn(dialect, reaction, isStreamed);
+  const { status, message = `refused with ${status}`, after } = reaction;
+  const headers = after === undefined ? {} : { 'retry-after': after };
+  return { ...wireOf(dialect).refusal(status, message), headers };
 }

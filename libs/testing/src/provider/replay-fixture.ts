@@ -14,6 +14,7 @@ export interface Framing {
 /** Which protocol a path speaks. */
 export type ReplayDialect = 'chat' | 'anthropic' | 'google';
 
+/** The protocol that a path belongs to; `chat` where it is none of the others. */
 export function dialectOf(path: string): ReplayDialect {
   if (/:(?:stream)?generateContent/i.test(path)) return 'google';
   return (path.split('?')[0] ?? '').endsWith('/messages') ? 'anthropic' : 'chat';
