@@ -3,6 +3,8 @@ export type { AddressGuard } from './address-guard.js';
 export { commonConfig, ConfigError, loadConfig } from './config.js';
 export { startHealthServer } from './health-server.js';
 export type { HealthServerOptions, Readiness } from './health-server.js';
+export { linkedSignal } from './linked-signal.js';
+export type { LinkedSignal } from './linked-signal.js';
 export { createLogger, nestLogger } from './logger.js';
 export { ServiceMetrics } from './metrics.js';
 export type { CommandOutcome } from './metrics.js';

@@ -1,5 +1,6 @@
 import { assertJson, NotJsonError, type SeamSubject } from '@jetloop/contracts';
 import { RetryableError } from '@jetloop/messaging';
+import { linkedSignal } from '@jetloop/platform';
 import { policyDecisionSchemas, type PolicyDecision } from '../policy/policy-decision.js';
 import { PolicyError } from '../policy/policy-error.js';
 import type { Policy, SeamContext } from '../policy/policy.js';
@@ -17,12 +18,12 @@ export async function runPolicy(
   context: SeamContext,
   runs: HookRuns,
 ): Promise<PolicyOutcome> {
-  const limit = new AbortController();
+  const limit = linkedSignal(context.signal);
+  const { signal } = limit;
   const timeoutMs = policy.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const timer = setTimeout(() => {
     limit.abort(new PolicyError('timeout', `expected a decision within ${timeoutMs} ms, got none`));
   }, timeoutMs);
-  const signal = AbortSignal.any([context.signal, limit.signal]);
   const beginRun = () => runs.begin(policy.name);
   try {
     const answer: unknown = await untilAborted(policy.evaluate(subject, { ...context, signal, beginRun }), signal);
@@ -37,6 +38,7 @@ export async function runPolicy(
     return { ok: false, error: { code, message: error instanceof Error ? error.message : String(error) } };
   } finally {
     clearTimeout(timer);
+    limit.unlink();
   }
 }
 

@@ -10,6 +10,7 @@ import {
   TurnWatch,
   type Delivery,
 } from '@jetloop/messaging';
+import { linkedSignal } from '@jetloop/platform';
 import { LLM_ROUTER_OPTIONS, type LlmRouterOptions } from '../options.js';
 import { CountedSlots } from '../routing/counted-slots.js';
 import { limitDelay } from '../routing/limit-delay.js';
@@ -95,6 +96,7 @@ export class LlmService {
     const { commandId, attempt, deadline, purpose } = command;
     const { catalogue, adapters } = this.options;
     const turnWatch = this.watch.follow(command);
+    const ended = linkedSignal(turnWatch.signal, delivery.signal);
     try {
       const routed = await route({
         ...job,
@@ -108,7 +110,7 @@ export class LlmService {
         delivery: delivery.deliveries,
         earlier,
         deadline: Date.parse(deadline),
-        signal: AbortSignal.any([turnWatch.signal, delivery.signal]),
+        signal: ended.signal,
         // A summary is nothing that the user is told.
         listener: purpose === 'step' ? new LiveDeltas(this.live, command, this.together) : SILENT,
         now: () => performance.now(),
@@ -121,6 +123,7 @@ export class LlmService {
       if (isCut && !turnWatch.signal.aborted) throw new RetryableError('the router is stopping');
       return routed;
     } finally {
+      ended.unlink();
       turnWatch.stop();
     }
   }
