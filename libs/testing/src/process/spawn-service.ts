@@ -7,7 +7,7 @@ export interface ServiceProcess {
   readonly pid: number;
   /** Resolves when it is gone: its exit code, or the signal that ended it. */
   readonly exited: Promise<number | NodeJS.Signals>;
-  /** What it logged, a line each. */
+  /** All that it wrote, on either stream, a line each. */
   readonly lines: readonly string[];
   /** SIGKILL: no time to clean up. */
   kill9(): void;
@@ -35,7 +35,7 @@ export async function spawnService(
   const main = join(ROOT, 'services', service, 'dist', 'main.js');
   const child = spawn(process.execPath, [...nodeOptions, main], {
     env: { PATH: process.env['PATH'] ?? '', ...env },
-    stdio: ['ignore', 'ignore', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
   const lines: string[] = [];
   const exited = new Promise<number | NodeJS.Signals>((resolve) => {
@@ -43,6 +43,7 @@ export async function spawnService(
       resolve(signal ?? code ?? 0);
     });
   });
+  createInterface({ input: child.stdout }).on('line', (line) => lines.push(line));
   const ready = new Promise<'ready'>((resolve) => {
     createInterface({ input: child.stderr }).on('line', (line) => {
       lines.push(line);
