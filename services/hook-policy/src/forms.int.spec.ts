@@ -1,13 +1,20 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { deadLetterSchema, seams, subjects, type SeamSubject } from '@jetloop/contracts';
+import { bypasses, denied, harmless } from './command/bypasses.fixture.spec.js';
 import { definePolicy } from './plugin/define-policy.js';
 import { RunningPolicyService } from './testing/running-service.fixture.spec.js';
 import { subjectOf, textBlock } from './testing/subjects.js';
-import { startWebhookServer, type WebhookServer } from './testing/webhook-server.fixture.spec.js';
+import {
+  startWebhookServer,
+  type WebhookRequest as Sent,
+  type WebhookServer,
+} from './testing/webhook-server.fixture.spec.js';
 
 const counts = definePolicy({
   name: 'counts',
@@ -49,6 +56,21 @@ async function decide(name: string, policy: object, subject: SeamSubject) {
   return service.ask(mine);
 }
 
+/** The function that docs/policies.md gives to receivers, as it stands there. */
+async function receiver(): Promise<{
+  isGenuine: (headers: Sent['headers'], body: string, secret: string, now?: number) => boolean;
+}> {
+  const docs = await readFile(join(import.meta.dirname, '../../../docs/policies.md'), 'utf8');
+  const [, code = ''] = /```js\n([^]*?isGenuine[^]*?)```/.exec(docs) ?? [];
+  const folder = await mkdtemp(join(tmpdir(), 'jetloop-receiver-'));
+  try {
+    await writeFile(join(folder, 'receiver.mjs'), code);
+    return (await import(join(folder, 'receiver.mjs'))) as Awaited<ReturnType<typeof receiver>>;
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
 describe('the forms of a policy, through the running service', () => {
   it('H10 a webhook is asked with a signature over time and body, and decides', async () => {
     const policy = { webhook: { ...secret.webhook, url: `${server.url}/deny` } };
@@ -64,6 +86,66 @@ describe('the forms of a policy, through the running service', () => {
     expect(Math.abs(Date.now() / 1000 - Number(timestamp))).toBeLessThan(60);
     const ids = server.requests.map((request) => (JSON.parse(request.body) as { request_id: string }).request_id);
     expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('H10 the receiver of docs/policies.md takes a request once, and nothing that was changed, is late, or is not ours', async () => {
+    const policy = { webhook: { ...secret.webhook, url: `${server.url}/receiver` } };
+    await decide('receiver', policy, subjectOf('pre-tool', { callId: 'räksmörgås' }));
+    await service.ask(subjectOf('pre-tool', { agent: 'receiver' }));
+    const [first, second] = server.requests.filter(({ path }) => path === '/receiver').slice(-2) as [Sent, Sent];
+    const ours = process.env['PATH']!;
+    const { isGenuine } = await receiver();
+    const { 'jetloop-timestamp': timestamp, 'jetloop-signature': signature } = first.headers;
+    const at = Number(timestamp);
+    const { request_id: id } = JSON.parse(first.body) as { request_id: string };
+    const forged: [string, Sent['headers'], string, string, number][] = [
+      ['another secret', first.headers, first.body, 'wrong', at],
+      ['an altered body', first.headers, first.body.replace('"bash"', '"grep"'), ours, at],
+      ['another id', first.headers, first.body.replace(id, 'x'), ours, at],
+      ['another time', { ...first.headers, 'jetloop-timestamp': String(at + 1) }, first.body, ours, at],
+      [
+        'the signature of another',
+        { ...first.headers, 'jetloop-signature': second.headers['jetloop-signature'] },
+        first.body,
+        ours,
+        at,
+      ],
+      [
+        'half a signature',
+        { ...first.headers, 'jetloop-signature': String(signature).slice(0, 20) },
+        first.body,
+        ours,
+        at,
+      ],
+      ['no signature', { 'jetloop-timestamp': timestamp }, first.body, ours, at],
+      ['no time', { 'jetloop-signature': signature }, first.body, ours, at],
+      ['too late', first.headers, first.body, ours, at + 301],
+      ['from the future', first.headers, first.body, ours, at - 301],
+    ];
+    for (const [what, ...request] of forged)
+      expect({ what, taken: isGenuine(...request) }).toEqual({ what, taken: false });
+    expect(isGenuine(first.headers, first.body, ours, at + 299)).toBe(true);
+    expect(isGenuine(first.headers, first.body, ours, at + 300)).toBe(false);
+    expect(isGenuine(second.headers, second.body, ours)).toBe(true);
+    expect(isGenuine(second.headers, second.body, ours)).toBe(false);
+  });
+
+  it('H7 a command rule of the running service refuses every bypass, and lets pass what only looks like one', async () => {
+    const policy = { when: { tool: 'bash', command: { runs: denied } }, decide: { deny: 'not here' } };
+    await decide('shell-rule', policy, subjectOf('pre-tool'));
+    const decisionOf = async (command: string) => {
+      const { result } = await service.ask(subjectOf('pre-tool', { agent: 'shell-rule', arguments: { command } }));
+      return { command, decision: result.status === 'decided' ? result.decision.decision : result.status };
+    };
+    const lines = bypasses.map(([, line]) => line);
+    expect(await Promise.all(lines.map(decisionOf))).toEqual(lines.map((command) => ({ command, decision: 'deny' })));
+    expect(await Promise.all(harmless.map(decisionOf))).toEqual(
+      harmless.map((command) => ({ command, decision: 'allow' })),
+    );
+    const kinds = new Set(bypasses.map(([kind]) => kind));
+    const asked = ['quoting', 'substitution', 'newline', 'unicode', 'case', 'environment', 'alias'];
+    expect(asked.filter((kind) => !kinds.has(kind))).toEqual([]);
+    expect(lines.length).toBeGreaterThanOrEqual(40);
   });
 
   it('H10 a responder in another language decides, over the NATS protocol', async () => {
