@@ -43,6 +43,18 @@ const quiet = definePolicy({
   seams: Object.fromEntries(seams.map((seam) => [seam, () => undefined])),
 });
 
+/** What was about to be replaced, whenever policies were asked about a compaction. */
+const askedAbout: { session: string; turn: number; range: { from: number; to: number } }[] = [];
+const agrees = definePolicy({
+  name: 'agrees',
+  seams: {
+    'pre-compact': ({ from, to }, { session, turn }) => {
+      askedAbout.push({ session, turn, range: { from, to } });
+      return { decision: 'allow' };
+    },
+  },
+});
+
 /** A set for the agent of its name. */
 const set = (name: string, ...policies: object[]): string =>
   JSON.stringify({
@@ -65,6 +77,7 @@ const policies = [
   set('rewrites-prompt', { seam: 'prompt-submit', decide: { redact: { patterns: ['hunter2'], with: '***' } } }),
   set('blocks-prompt', { seam: 'prompt-submit', decide: { block: 'not this one' } }),
   set('compacts', compacts),
+  set('compacts-agreed', compacts, { seam: 'pre-compact', plugin: 'agrees' }, { seam: 'pre-compact', command: 'true' }),
   set('compacts-not', compacts, { seam: 'pre-compact', decide: { block: 'keep all of it' } }),
   set('rewrites-call', { seam: 'pre-tool', decide: { rewrite: { arguments: { command: 'echo two' } } } }),
   set('denies', { seam: 'pre-tool', decide: { deny: 'not with me' } }),
@@ -91,7 +104,7 @@ const policies = [
 
 let system: TestSystem;
 beforeAll(async () => {
-  system = await TestSystem.start({ targets, policies, hookPolicy: { plugins: [quiet] } });
+  system = await TestSystem.start({ targets, policies, hookPolicy: { plugins: [quiet, agrees] } });
   await writeFile(join(system.workspace, 'key.txt'), 'the password is hunter2');
 });
 afterAll(() => system.stop());
@@ -144,7 +157,7 @@ describe('H1 each seam with each decision', () => {
     expect(await session.data('assistant.message')).toEqual([]);
   });
 
-  it('pre-step: compact; pre-compact: allow', async () => {
+  it('pre-step: compact', async () => {
     const session = await create('talks', 'compacts');
     await session.prompt(LONG);
     expect(await ofTypes(session, 'compaction.start')).toEqual([]);
@@ -154,6 +167,26 @@ describe('H1 each seam with each decision', () => {
     ]);
     const decided = await session.data('policy.decided');
     expect(decided).toContainEqual({ seam: 'pre-step', policy: 'compacts/p0', decision: 'compact' });
+  });
+
+  it('pre-compact: allow, of exactly what is then replaced; where nothing can be, nobody is asked', async () => {
+    const session = await create('talks', 'compacts-agreed');
+    await session.prompt(LONG);
+    const nothing = { policy: 'loop-orchestrator', decision: 'block', reason: expect.stringContaining('nothing of') };
+    expect(await session.decided('pre-compact')).toMatchObject([nothing]);
+    expect(await session.data('hook.result')).toEqual([]);
+    expect(await session.prompt('and now?')).toEqual(completed);
+    const [start] = await session.data('compaction.start');
+    expect(askedAbout.filter((one) => one.session === session.id)).toEqual([
+      { session: session.id, turn: 2, range: start?.range },
+    ]);
+    expect(start?.range.to).toBeGreaterThan(0);
+    expect(await session.data('hook.result')).toMatchObject([
+      { seam: 'pre-compact', hook: 'compacts-agreed/p2', status: 'ok' },
+    ]);
+    expect(await session.data('compaction.summary')).toMatchObject([{ replaced: start?.range }]);
+    expect(await session.decided('pre-compact')).toHaveLength(1);
+    expect((await session.decided('pre-step')).at(-1)).toMatchObject({ decision: 'compact' });
   });
 
   it('pre-compact: block', async () => {

@@ -1,4 +1,4 @@
-import type { SessionEvent } from '@jetloop/contracts';
+import type { EventData, SessionEvent } from '@jetloop/contracts';
 import { chooseRange } from '../compaction/choose-range.js';
 import { failure } from '../answers/failure.js';
 import type { CompactionState, SessionState, TurnState } from '../state.js';
@@ -13,25 +13,32 @@ export function compactionNext(
   { stage, trigger }: CompactionState,
   context: DecisionContext,
 ): SessionEvent[] {
-  if (stage === 'running' || context.seams.has('pre-compact')) return [];
-  return startCompaction(state, turn, trigger);
+  const isAskedAbout = context.seams.has('pre-compact') && 'range' in compactable(state);
+  return stage === 'running' || isAskedAbout ? [] : startCompaction(state, turn, trigger);
 }
 
-/** The start of a compaction; where nothing can be replaced, or no budget is left, its failed end. */
+/** The start of a compaction; where there can be none, the record of that: no policy is asked about it. */
 export function startCompaction(
   state: SessionState,
   turn: TurnState,
   trigger: CompactionState['trigger'],
 ): SessionEvent[] {
-  const range = chooseRange(state.conversation);
-  if (range && !overBudget(state)) return [{ type: 'compaction.start', data: { turn: turn.turn, range } }];
-  const reason = range
-    ? 'no budget is left for a summary'
-    : 'nothing of the conversation lies behind a finished step or turn';
+  const found = compactable(state);
+  if ('range' in found) return [{ type: 'compaction.start', data: { turn: turn.turn, range: found.range } }];
+  const { reason } = found;
   return [
     { type: 'policy.decided', data: { seam: 'pre-compact', policy: 'loop-orchestrator', decision: 'block', reason } },
     ...notCompacted(turn, trigger, reason),
   ];
+}
+
+/** What would be replaced, or why there is nothing, or no budget for it. */
+function compactable(
+  state: SessionState,
+): { readonly range: EventData<'compaction.start'>['range'] } | { readonly reason: string } {
+  const range = chooseRange(state.conversation);
+  if (!range) return { reason: 'nothing of the conversation lies behind a finished step or turn' };
+  return overBudget(state) ? { reason: 'no budget is left for a summary' } : { range };
 }
 
 /** What a compaction that did not come about means: a request that overflowed cannot be made, everything else goes on. */

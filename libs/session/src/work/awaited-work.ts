@@ -37,13 +37,13 @@ function turnWork(state: SessionState, turn: TurnState): AwaitedWork[] {
 
 /** What a step waits for before it begins: the list of tools, steering that joins, a compaction, the policies. */
 function beforeStep(state: SessionState, turn: TurnState): AwaitedWork[] {
-  if (turn.compaction) return [compactionWork(state, turn, turn.compaction)];
+  if (turn.compaction) return compactionWork(state, turn, turn.compaction);
   const first = [...(wantsToolList(state, turn) ? [toolList(state, turn)] : []), ...joiningHook(state, turn)];
   return first.length > 0 ? first : [hookWork.preStep(state, turn)];
 }
 
 function stepWork(state: SessionState, turn: TurnState, step: StepState): AwaitedWork[] {
-  if (turn.compaction) return [compactionWork(state, turn, turn.compaction)];
+  if (turn.compaction) return compactionWork(state, turn, turn.compaction);
   if (step.harness) return [harnessWork(state, turn, step)];
   if (!step.answer) return [llmCall(state, turn, step)];
   const group = currentGroup(step.answer.calls);
@@ -61,10 +61,10 @@ function callWork(state: SessionState, turn: TurnState, step: StepState, call: C
   return mayRun(call) && !isControlTool(call.name) ? runningCall(state, turn, step, call) : [];
 }
 
-function compactionWork(state: SessionState, turn: TurnState, compaction: CompactionState): AwaitedWork {
+function compactionWork(state: SessionState, turn: TurnState, compaction: CompactionState): AwaitedWork[] {
   if (compaction.stage === 'wanted') return hookWork.preCompact(state, turn, compaction);
   const common = workCommon(state, here(turn), 'compact', compaction.at, state.agent.deadlines.llm, compaction.before);
-  return { kind: 'llm', command: { ...common, upTo: compaction.sequence, purpose: 'compaction' } };
+  return [{ kind: 'llm', command: { ...common, upTo: compaction.sequence, purpose: 'compaction' } }];
 }
 
 function llmCall(state: SessionState, turn: TurnState, step: StepState): AwaitedWork {

@@ -35,15 +35,16 @@ export const hookWork = {
     return ask(state, here(turn), `hook.pre-step.${turn.disposed}`, turn.startedAt, subject);
   },
 
-  preCompact(state: SessionState, turn: TurnState, { at, before }: CompactionState): HookWork {
-    const range = chooseRange(state.conversation) ?? { from: 0, to: 0 };
+  preCompact(state: SessionState, turn: TurnState, { at, before }: CompactionState): HookWork[] {
+    const range = chooseRange(state.conversation);
+    if (!range) return [];
     const subject: SeamSubject = {
       seam: 'pre-compact',
       ...facts(state),
       ...range,
       estimatedTokens: estimatedTokens(state.conversation),
     };
-    return ask(state, here(turn), 'hook.pre-compact', at, subject, before);
+    return [ask(state, here(turn), 'hook.pre-compact', at, subject, before)];
   },
 
   preTool(state: SessionState, turn: TurnState, step: StepState, call: CallState): HookWork[] {
