@@ -10,6 +10,7 @@ export { deriveMessages, orphanResults } from './messages/derive-messages.js';
 export { digestOf } from './digest.js';
 export { applyCommit, evolve } from './evolve/evolve.js';
 export { BrokenLogError } from './evolve/broken-log.error.js';
+export { openCalls } from './evolve/in-turn.js';
 export type { EventContext } from './evolve/event-context.js';
 export { charactersOf, estimatedTokens } from './evolve/conversation-size.js';
 export { failureReply } from './answers/failure-reply.js';

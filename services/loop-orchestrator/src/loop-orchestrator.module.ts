@@ -7,6 +7,7 @@ import { InboxGauge } from './inbox/inbox.gauge.js';
 import { OutcomePublisher } from './inbox/outcome.publisher.js';
 import { ORCHESTRATOR_OPTIONS, type OrchestratorOptions } from './options.js';
 import { SeamRegistry } from './policy/seam.registry.js';
+import { AskedContents } from './session/asked-contents.js';
 import { CommandHandler } from './session/command.handler.js';
 import { ParentReader } from './session/parent.reader.js';
 import { SessionRepository } from './session/session.repository.js';
@@ -22,6 +23,7 @@ export class LoopOrchestratorModule {
       providers: [
         { provide: ORCHESTRATOR_OPTIONS, useValue: options },
         AgentResolver,
+        AskedContents,
         CommandHandler,
         CommandResolver,
         ContentKeeper,

@@ -20,15 +20,24 @@ export class BlobStore {
 
   constructor(private readonly bus: Bus) {}
 
-  /** Stores bytes; the same bytes of a session are stored once. */
-  async put(tenant: string, session: string, bytes: Uint8Array, mediaType: string): Promise<BlobRef> {
+  /**
+   * Stores bytes; the same bytes of a session are stored once. `forGood`: nobody deletes them, so that it is remembered that they
+   * are stored.
+   */
+  async put(
+    tenant: string,
+    session: string,
+    bytes: Uint8Array,
+    mediaType: string,
+    { forGood = false } = {},
+  ): Promise<BlobRef> {
     const digest = createHash('sha256').update(bytes).digest('hex');
     const name = nameOf(tenant, session, digest);
     if (!this.known.has(name)) {
       const store = await this.open();
-      if ((await store.info(name)) === null) await store.putBlob({ name }, bytes);
+      await storeOnce(store, name, (options) => store.putBlob({ name }, bytes, options));
       if (this.known.size >= MAX_KNOWN) this.known.clear();
-      this.known.add(name);
+      if (forGood) this.known.add(name);
     }
     return { digest, size: bytes.length, mediaType };
   }
@@ -44,17 +53,7 @@ export class BlobStore {
   ): Promise<void> {
     const name = nameOf(tenant, session, digest);
     const store = await this.open();
-    if ((await store.info(name)) !== null) return;
-    const pieces = source[Symbol.asyncIterator]();
-    const paced = new ReadableStream<Uint8Array>({
-      pull: async (controller) => {
-        await this.bus.nats.flush();
-        const piece: IteratorResult<Uint8Array, unknown> = await pieces.next();
-        if (piece.done === true) controller.close();
-        else controller.enqueue(piece.value);
-      },
-    });
-    await store.put({ name }, paced);
+    await storeOnce(store, name, (options) => store.put({ name }, this.paced(source), options));
   }
 
   /** @throws BlobNotFoundError */
@@ -64,9 +63,45 @@ export class BlobStore {
     return bytes;
   }
 
+  /** Deletes the bytes; where there are none, nothing. The caller makes sure that nothing refers to them. */
+  async delete(tenant: string, session: string, digest: string): Promise<void> {
+    await (await this.open()).delete(nameOf(tenant, session, digest));
+  }
+
+  private paced(source: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+    const pieces = source[Symbol.asyncIterator]();
+    return new ReadableStream<Uint8Array>({
+      pull: async (controller) => {
+        await this.bus.nats.flush();
+        const piece: IteratorResult<Uint8Array, unknown> = await pieces.next();
+        if (piece.done === true) controller.close();
+        else controller.enqueue(piece.value);
+      },
+    });
+  }
+
   private open(): Promise<ObjectStore> {
     this.store ??= this.bus.nats.jetstream().views.os('BLOBS');
     return this.store;
+  }
+}
+
+/**
+ * Stores what is not stored yet; the store remembers the name of what was deleted. Of several at once the first one counts, and
+ * the others leave nothing behind.
+ */
+async function storeOnce(
+  store: ObjectStore,
+  name: string,
+  put: (options: { readonly previousRevision: number }) => Promise<unknown>,
+): Promise<void> {
+  const before = await store.info(name);
+  if (before && !before.deleted) return;
+  try {
+    await put({ previousRevision: before?.revision ?? 0 });
+  } catch (error) {
+    const now = await store.info(name);
+    if (!now || now.deleted) throw error;
   }
 }
 

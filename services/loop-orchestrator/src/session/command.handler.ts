@@ -20,6 +20,7 @@ import { InboxGauge } from '../inbox/inbox.gauge.js';
 import { OutcomePublisher } from '../inbox/outcome.publisher.js';
 import type { ParsedInbox } from '../inbox/parse-inbox.js';
 import { SeamRegistry } from '../policy/seam.registry.js';
+import { AskedContents } from './asked-contents.js';
 import { ParentReader } from './parent.reader.js';
 import { KeyedQueue } from './keyed-queue.js';
 import { SessionRepository, type LoadedSession } from './session.repository.js';
@@ -44,6 +45,7 @@ export class CommandHandler {
     private readonly parents: ParentReader,
     private readonly seams: SeamRegistry,
     private readonly work: WorkSender,
+    private readonly asked: AskedContents,
     private readonly outcomes: OutcomePublisher,
     private readonly gauge: InboxGauge,
   ) {}
@@ -64,7 +66,11 @@ export class CommandHandler {
     }
     const envelope = { ...resolved, tenant, session, ...(traceparent === undefined ? {} : { traceparent }) };
     return this.queue
-      .run(`${tenant}.${session}`, () => this.advance(envelope))
+      .run(`${tenant}.${session}`, async () => {
+        const settlement = await this.advance(envelope);
+        await this.release(envelope, settlement);
+        return settlement;
+      })
       .catch((error: unknown) => {
         // Nothing is decided on a log that cannot be right; who asked is told, and what came is kept in DEAD.
         if (error instanceof DamagedSessionError || error instanceof BrokenLogError)
@@ -107,6 +113,16 @@ export class CommandHandler {
       loaded = await this.sessions.reload(tenant, session);
     }
     throw new RetryableError(`session ${session}: the commit lost ${MAX_TRIES} times`);
+  }
+
+  /** The question about a result has its answer, or nobody awaits the result any more: what it alone referred to goes. */
+  private async release({ tenant, session, command }: Envelope, { dead }: InboxSettlement): Promise<void> {
+    if (command.from !== 'worker') return;
+    const { reply } = command;
+    const answered = reply.kind === 'hook' && reply.result.status !== 'deferred' ? reply.asked : undefined;
+    const late = dead && reply.kind === 'tool' && reply.result.status === 'result' ? reply.result : undefined;
+    const { state } = await this.sessions.get(tenant, session);
+    await this.asked.release(tenant, session, answered ?? late, state);
   }
 
   /** A child whose parent ended its turn meanwhile: the cancel was sent before there was anything to cancel. */

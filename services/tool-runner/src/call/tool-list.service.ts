@@ -20,7 +20,8 @@ export class ToolListService {
     const listings = found.filter((tool) => tool.readonly || !command.readonly).map(listingOf);
     const schemas = listings.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
     const bytes = Buffer.from(JSON.stringify(schemas));
-    const { digest } = await this.blobs.put(command.tenant, command.session, bytes, 'application/json');
+    const { tenant, session } = command;
+    const { digest } = await this.blobs.put(tenant, session, bytes, 'application/json', { forGood: true });
     const tools = listings.map(({ name, readonly, idempotent, schemaHash }) => ({
       name,
       readonly,
