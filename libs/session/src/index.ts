@@ -21,6 +21,8 @@ export { workKey } from './work/work.js';
 export type { AwaitedWork, Work } from './work/work.js';
 export { parseArguments } from './tools/parse-arguments.js';
 export type { ParsedArguments } from './tools/parse-arguments.js';
+export { MAX_JSON_DEPTH, scanJson } from './tools/scan-json.js';
+export type { JsonFlaw } from './tools/scan-json.js';
 export { harnessApprovalId, isHarnessEvent, PERMISSION_ASK } from './harness/harness-log.js';
 export { wasDecided } from './state.js';
 export type { CallState, QueuedMessage, SessionState, StepState, ToolFacts, TurnPhase, TurnState } from './state.js';

@@ -81,7 +81,13 @@ export class BlobStore {
   }
 
   private open(): Promise<ObjectStore> {
-    this.store ??= this.bus.nats.jetstream().views.os('BLOBS');
+    this.store ??= this.bus.nats
+      .jetstream()
+      .views.os('BLOBS')
+      .catch((error: unknown) => {
+        this.store = undefined; // the next one tries again
+        throw error;
+      });
     return this.store;
   }
 }

@@ -10,7 +10,7 @@ import {
   type Delivery,
 } from '@jetloop/messaging';
 import { ACP_BRIDGE_OPTIONS, type AcpBridgeOptions } from '../options.js';
-import { Attempt, type AttemptEnd } from './attempt/attempt.js';
+import { Attempt } from './attempt/attempt.js';
 import { bridgeLost } from './attempt/bridge-lost.js';
 import { transport } from './attempt/harness-failure.js';
 import { LiveDeltas } from './attempt/live-deltas.js';
@@ -23,8 +23,9 @@ import { claimCheck } from './log/claim-check.js';
 import { HarnessReplies } from './log/harness-replies.js';
 import { Outbox } from './log/outbox.js';
 import { SessionLog } from './log/session-log.js';
+import { untilStored } from './log/until-stored.js';
 import { agentEnv, MissingSecretError } from './process/agent-env.js';
-import { AgentProcess } from './process/agent-process.js';
+import { AgentProcess, type AgentListener } from './process/agent-process.js';
 import { GroupReaper } from './process/group-reaper.js';
 import { Secrets } from './process/secrets.js';
 
@@ -34,6 +35,8 @@ type Events = Awaited<ReturnType<SessionReader['readAll']>>;
 @Injectable()
 export class HarnessService implements OnModuleDestroy {
   private readonly reaper = new GroupReaper();
+  /** By command id. */
+  private readonly running = new Map<string, Promise<void>>();
 
   constructor(
     private readonly bus: Bus,
@@ -49,7 +52,17 @@ export class HarnessService implements OnModuleDestroy {
   }
 
   /** Resolves once the attempt's last reply is stored, or nobody waits for it. */
-  async run(command: AcpCommand, delivery: Delivery): Promise<void> {
+  run(command: AcpCommand, delivery: Delivery): Promise<void> {
+    const { commandId } = command;
+    // A command that comes again while it runs here was slow, not lost.
+    const running = this.running.get(commandId);
+    if (running) return running;
+    const run = this.carryOut(command, delivery).finally(() => this.running.delete(commandId));
+    this.running.set(commandId, run);
+    return run;
+  }
+
+  private async carryOut(command: AcpCommand, delivery: Delivery): Promise<void> {
     await this.reader.read(command.tenant, command.session, command.upTo);
     const events = [...(await this.reader.readAll(command.tenant, command.session))];
     const log = readAttemptLog(events, command);
@@ -75,8 +88,10 @@ export class HarnessService implements OnModuleDestroy {
     const { tenant, session } = command;
     const times = { ...defaultTimes, ...this.options.times };
     const secrets = new Secrets();
-    const put = (bytes: Buffer, mediaType: string) => this.blobs.put(tenant, session, bytes, mediaType);
-    const keep = (blocks: readonly ContentBlock[]) => this.contents.keep(tenant, session, blocks, Infinity);
+    const put = (bytes: Buffer, mediaType: string) =>
+      untilStored(signal, () => this.blobs.put(tenant, session, bytes, mediaType));
+    const keep = (blocks: readonly ContentBlock[]) =>
+      untilStored(signal, () => this.contents.keep(tenant, session, blocks, Infinity));
     const prompt = promptBlocks(events, command.turn, command.step);
     const outbox = new Outbox({
       from: log.next,
@@ -91,8 +106,8 @@ export class HarnessService implements OnModuleDestroy {
         else attempt.fail(bridgeLost());
       },
       onFlow: (mayRead) => {
-        if (mayRead) running?.resume();
-        else running?.pause();
+        if (mayRead) running?.release('log');
+        else running?.hold('log');
       },
       onFailure: (error) => {
         attempt.fail(error);
@@ -110,10 +125,11 @@ export class HarnessService implements OnModuleDestroy {
       secrets,
       times,
       prompt: await this.contents.restore(tenant, session, prompt),
-      start: async (listener) => {
-        const place = await this.prepare(command, log, secrets);
-        running = await AgentProcess.start(place.program, this.reaper, listener);
-        return { process: running, cwd: place.program.cwd, mcpServers: place.mcpServers };
+      prepare: async () => {
+        const { program, mcpServers } = await this.prepare(command, log, secrets);
+        const spawn = async (listener: AgentListener) =>
+          (running = await AgentProcess.start(program, this.reaper, listener));
+        return { cwd: program.cwd, mcpServers, spawn };
       },
       readLog: () => follower.read(),
       storeReplay: async (lines) => {
@@ -121,32 +137,25 @@ export class HarnessService implements OnModuleDestroy {
         return { ...(await put(bytes, 'application/x-ndjson')) };
       },
     });
+    const stopping = Promise.withResolvers<never>();
+    stopping.promise.catch(() => undefined); // it may stop before anybody waits for that
     const stop = () => {
       attempt.abandon();
+      stopping.reject(new RetryableError('the bridge stops'));
     };
     signal.addEventListener('abort', stop, { once: true });
     follower.start();
     try {
       const end = await attempt.run();
-      await this.finish(end, attempt, outbox, replies, signal);
+      if (signal.aborted) throw new RetryableError('the bridge stops');
+      if (!end) return;
+      await Promise.race([outbox.inLog(), attempt.over, stopping.promise]);
+      await replies.finish(outbox.next, end);
     } finally {
       signal.removeEventListener('abort', stop);
       follower.stop();
       outbox.close();
     }
-  }
-
-  private async finish(
-    end: AttemptEnd,
-    attempt: Attempt,
-    outbox: Outbox,
-    replies: HarnessReplies,
-    signal: AbortSignal,
-  ): Promise<void> {
-    if (signal.aborted) throw new RetryableError('the bridge stops');
-    if (!end) return;
-    await Promise.race([outbox.inLog(), attempt.over]);
-    await replies.finish(outbox.next, end);
   }
 
   /** @throws HarnessFailure when the program cannot even be tried */

@@ -39,10 +39,10 @@ export class AttemptRecord {
     this.commit(translate(this.translation, frame, Date.now()));
   }
 
-  /** Keeps something at once; its worker sequence. */
-  keep(source: string, value: Json): number {
+  /** Keeps something at once; its worker sequence. `frame`: the request that it is of. */
+  keep(source: string, value: Json, frame?: Received): number {
     const { sequence } = this.translation;
-    this.push(this.recorded(source, value), true);
+    this.push(this.recorded(source, value, frame), true);
     return sequence;
   }
 
@@ -66,8 +66,8 @@ export class AttemptRecord {
     this.commit(breakOff(this.translation));
   }
 
-  private recorded(source: string, value: Json): HarnessEvent[] {
-    const { state, translated } = record(this.translation, source, value);
+  private recorded(source: string, value: Json, frame?: Received): HarnessEvent[] {
+    const { state, translated } = record(this.translation, source, value, frame);
     this.translation = state;
     return translated.flatMap((one) => ('event' in one ? [one.event] : []));
   }

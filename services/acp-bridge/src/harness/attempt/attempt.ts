@@ -12,21 +12,22 @@ import { isHarnessEvent, PERMISSION_ASK } from '@jetloop/session';
 import type { AttemptLog } from '../log/attempt-log.js';
 import type { Outbox } from '../log/outbox.js';
 import { decodeLine } from '../translation/decode-line.js';
-import { textField, isObject, type Frame, type JsonObject, type Received } from '../translation/frame.js';
+import { textField, isObject, writable, type Frame, type Received } from '../translation/frame.js';
 import { finishReasonOf, stopOf, type Stop } from '../translation/stop.js';
-import { writable } from '../translation/translate.js';
 import { AttemptRecord } from './attempt-record.js';
 import type { Secrets } from '../process/secrets.js';
 import type { AgentExit, AgentListener, AgentProcess } from '../process/agent-process.js';
 import { bridgeLost } from './bridge-lost.js';
 import { shakeHands } from './handshake.js';
-import { HarnessFailure, protocol, transport } from './harness-failure.js';
+import { harness, HarnessFailure, protocol, transport } from './harness-failure.js';
 import { Interrupted } from './interrupted.js';
 import { intervene, type Intervened, type Intervention } from './interventions.js';
 import type { LiveDeltas } from './live-deltas.js';
 import { Permissions } from './permissions.js';
 import { toPromptContent } from './prompt-content.js';
-import { errorResponse, request } from './rpc.js';
+import { refusal } from './refusal.js';
+import { Requests } from './requests.js';
+import { errorResponse } from './rpc.js';
 import type { HarnessTimes } from './times.js';
 
 type AnyEvent = RecordedEvent | UnknownEvent;
@@ -39,14 +40,17 @@ export interface AttemptOptions {
   readonly secrets: Secrets;
   readonly times: HarnessTimes;
   readonly prompt: readonly ContentBlock[];
-  /** Starts the agent's program. */
-  readonly start: (
-    listener: AgentListener,
-  ) => Promise<{ readonly process: AgentProcess; readonly cwd: string; readonly mcpServers: readonly Json[] }>;
+  /** Looks for all that the agent's program needs; `spawn` starts it. */
+  readonly prepare: () => Promise<Place & { readonly spawn: (listener: AgentListener) => Promise<AgentProcess> }>;
   /** Reads the log up to what it holds now. */
   readonly readLog: () => Promise<void>;
   /** Stores frames of a replay; the reference to them. */
   readonly storeReplay: (lines: readonly Buffer[]) => Promise<Json>;
+}
+
+interface Place {
+  readonly cwd: string;
+  readonly mcpServers: readonly Json[];
 }
 
 /** How an attempt ended; undefined where the log says that nobody waits for it any more. */
@@ -54,12 +58,14 @@ export type AttemptEnd = Pick<HarnessFinished, 'outcome' | 'stopReason' | 'error
 
 /** Bytes that may come before the handshake is over: an agent that says more is not read until then. */
 const MAX_HELD_BYTES = 32 * 1024 * 1024;
+/** Bytes that an agent may tell again of a session that it loads. */
+const MAX_REPLAY_BYTES = 64 * 1024 * 1024;
 
 /** One attempt at a harness turn: one process, one handshake, one prompt (spec 6.1). */
 export class Attempt implements AgentListener {
   private readonly record: AttemptRecord;
   private readonly permissions: Permissions;
-  private readonly answers = new Map<number, (frame: Received) => void>();
+  private readonly requests = new Requests((line) => this.process?.write(line));
   private readonly interrupt = Promise.withResolvers<never>();
   private readonly stepIsOver = Promise.withResolvers<undefined>();
   private process: AgentProcess | undefined;
@@ -67,11 +73,12 @@ export class Attempt implements AgentListener {
   private held: { readonly frame: Frame; readonly refused: boolean }[] | undefined = [];
   private replay: Buffer[] | undefined;
   private heldBytes = 0;
-  private nextId = 1;
+  private replayBytes = 0;
   private seen: number;
   private prompted: 'not yet' | 'open' | 'answered' = 'not yet';
   private cancelTimer: NodeJS.Timeout | undefined;
   private isCancelled = false;
+  private isInterrupted = false;
   private isOver = false;
 
   constructor(private readonly options: AttemptOptions) {
@@ -82,7 +89,7 @@ export class Attempt implements AgentListener {
     this.permissions = new Permissions({
       policy: log.agent.harness?.permissionPolicy ?? 'deny',
       where: command,
-      record: (source, value) => this.record.keep(source, value),
+      record: (source, value, request) => this.record.keep(source, value, request),
       inLog: () => options.outbox.inLog(),
       write: (line) => {
         if (this.prompted === 'open') this.process?.write(line);
@@ -96,9 +103,7 @@ export class Attempt implements AgentListener {
     let stop: Stop | 'over';
     let kill = false;
     try {
-      const { process, cwd, mcpServers } = await this.start();
-      this.process = process;
-      stop = await Promise.race([this.converse({ cwd, mcpServers }), this.interrupt.promise]);
+      stop = await Promise.race([this.converse(await this.start()), this.interrupt.promise]);
     } catch (thrown) {
       ({ stop, kill } = this.stopBy(thrown));
     }
@@ -106,7 +111,7 @@ export class Attempt implements AgentListener {
     clearTimeout(this.cancelTimer);
     if (this.prompted !== 'answered') this.breakOff();
     const exit = (await this.process?.end(kill ? 0 : times.terminateMs, kill ? 0 : times.killMs)) ?? null;
-    live.publish({ kind: 'end' });
+    live.end();
     if (stop === 'over') return undefined;
     const error = stop.error && { ...stop.error, message: this.options.secrets.text(stop.error.message) };
     return {
@@ -119,7 +124,7 @@ export class Attempt implements AgentListener {
 
   /** Ends the attempt without a word: the bridge stops, or the turn went on without it. */
   abandon(): void {
-    this.interrupt.reject(new Interrupted('over', true));
+    this.interruptBy(new Interrupted('over', true));
   }
 
   /** Resolves when the log says that nobody waits for this attempt any more. */
@@ -129,7 +134,7 @@ export class Attempt implements AgentListener {
 
   /** Publishing failed for good. */
   fail(error: unknown): void {
-    this.interrupt.reject(error);
+    this.interruptBy(error);
   }
 
   /** What somebody wants of the running agent: frames for it, or why there are none (spec 6.4). */
@@ -156,55 +161,49 @@ export class Attempt implements AgentListener {
 
   onLine(line: Buffer): void {
     const frame = decodeLine(line);
-    if (frame.kind === 'response' && typeof frame.id === 'number') {
-      const waiting = this.answers.get(frame.id);
-      this.answers.delete(frame.id);
-      if (waiting) {
-        waiting(frame);
-        return;
-      }
-    }
-    if (!this.held) {
-      this.take(frame, false);
-      return;
-    }
-    if (this.replay && frame.kind === 'notification') this.replay.push(line);
-    else this.hold(frame);
-    this.heldBytes += line.length;
-    if (this.heldBytes > MAX_HELD_BYTES) this.process?.pause();
+    if (this.requests.take(frame)) return;
+    if (!this.held) this.take(frame, false);
+    else if (this.replay && frame.kind === 'notification') this.holdReplay(this.replay, line);
+    else this.hold(frame, line.length);
   }
 
   onOverflow(): void {
     const message = 'The agent wrote a frame of more than 8 MiB: nothing behind it can be read.';
-    this.interrupt.reject(protocol('frame_too_large', message));
+    this.interruptBy(protocol('frame_too_large', message));
   }
 
   onExit({ code, signal }: AgentExit): void {
     const how = signal === null ? `with exit code ${code ?? 'unknown'}` : `by ${signal}`;
     const message = `The agent's process ended (${how}) before it answered.`;
-    this.interrupt.reject(transport('child_gone', message));
+    this.interruptBy(transport('child_gone', message));
   }
 
   onBrokenPipe(): void {
     // The end of the process, if that is why, says more; it comes within this time.
     setTimeout(() => {
-      this.interrupt.reject(transport('broken_pipe', 'The agent does not take what is written to it.'));
+      this.interruptBy(transport('broken_pipe', 'The agent does not take what is written to it.'));
     }, 500).unref();
   }
 
-  private async start(): ReturnType<AttemptOptions['start']> {
-    return this.options.start(this).catch((error: unknown) => {
-      if (error instanceof HarnessFailure) throw error;
+  private async start(): Promise<Place> {
+    try {
+      const { spawn, ...place } = await this.options.prepare();
+      // Whoever cancels before there is a process wants none.
+      if (this.isInterrupted) await this.interrupt.promise;
+      this.process = await spawn(this);
+      return place;
+    } catch (error) {
+      if (error instanceof HarnessFailure || error instanceof Interrupted) throw error;
       const why = error instanceof Error ? error.message : String(error);
       throw transport('spawn', `The agent could not be started: ${why}`);
-    });
+    }
   }
 
-  private async converse(place: { readonly cwd: string; readonly mcpServers: readonly Json[] }): Promise<Stop> {
+  private async converse(place: Place): Promise<Stop> {
     const { outbox, readLog, prompt, times } = this.options;
     const timer = setTimeout(() => {
       const message = `The agent did not shake hands within ${times.handshakeMs} ms.`;
-      this.interrupt.reject(transport('handshake_timeout', message));
+      this.interruptBy(transport('handshake_timeout', message));
     }, times.handshakeMs);
     const { agentSession, capabilities } = await this.handshake(place).finally(() => {
       clearTimeout(timer);
@@ -213,15 +212,16 @@ export class Attempt implements AgentListener {
     // Nothing is asked of the agent before the log says that it was asked: a second run never asks again.
     await outbox.inLog();
     await readLog();
-    if (this.isOver) throw new Interrupted('over', true);
+    if (this.isInterrupted) throw new Interrupted('over', true);
     const content = prompt.map((block) => toPromptContent(block, capabilities));
     this.prompted = 'open';
-    const answered = this.ask('session/prompt', { sessionId: agentSession, prompt: content });
+    const params = { sessionId: agentSession, prompt: content };
+    const answered = this.requests.ask('session/prompt', params, (frame) => this.answered(frame));
     this.release();
-    return this.answered(await answered);
+    return answered;
   }
 
-  private async handshake(place: { readonly cwd: string; readonly mcpServers: readonly Json[] }) {
+  private async handshake(place: Place) {
     const { log } = this.options;
     try {
       return await shakeHands({
@@ -230,9 +230,11 @@ export class Attempt implements AgentListener {
         continuity: log.agent.harness?.continuity ?? 'required',
         ask: async (method, params) => {
           if (method === 'session/load') this.replay = [];
-          const frame = await this.ask(method, params);
-          const lines = this.replay ?? [];
-          this.replay = undefined;
+          const { frame, lines } = await this.requests.ask(method, params, (answer) => {
+            const told = this.replay ?? [];
+            this.replay = undefined;
+            return { frame: answer, lines: told };
+          });
           if (lines.length === 0) return frame;
           const value = { frames: lines.length, blob: await this.options.storeReplay(lines) };
           this.record.keepHandshake('session/load/replay', value);
@@ -254,25 +256,26 @@ export class Attempt implements AgentListener {
     return stop;
   }
 
-  private ask(method: string, params: JsonObject): Promise<Received> {
-    const id = this.nextId++;
-    const { promise, resolve } = Promise.withResolvers<Received>();
-    this.answers.set(id, resolve);
-    this.process?.write(request(id, method, params));
-    return promise;
+  private holdReplay(replay: Buffer[], line: Buffer): void {
+    replay.push(line);
+    this.replayBytes += line.length;
+    if (this.replayBytes <= MAX_REPLAY_BYTES) return;
+    this.interruptBy(harness('cannot_load', 'The agent told more than 64 MiB again of the session that it loads.'));
   }
 
-  private hold(frame: Frame): void {
+  private hold(frame: Frame, size: number): void {
     // Who waits for a refusal might not go on to shake hands.
     const refused = frame.kind === 'request' && frame.method !== PERMISSION_ASK;
     if (refused) this.refuse(frame);
     this.held?.push({ frame, refused });
+    this.heldBytes += size;
+    if (this.heldBytes > MAX_HELD_BYTES) this.process?.hold('handshake');
   }
 
   private release(): void {
     const held = this.held ?? [];
     this.held = undefined;
-    if (this.heldBytes > MAX_HELD_BYTES) this.process?.resume();
+    this.process?.release('handshake');
     for (const { frame, refused } of held) this.take(frame, refused);
   }
 
@@ -283,30 +286,27 @@ export class Attempt implements AgentListener {
     }
     const params = frame.message['params'] ?? null;
     const isOurs = isObject(params) && textField(params, 'sessionId') === this.record.agentSession;
-    if (frame.method === PERMISSION_ASK && isOurs && this.permissions.take(frame, writable(params, frame))) return;
-    this.record.keep(`refused/${frame.method}`, {
-      method: frame.method,
-      params: writable(params, frame),
-      ...refusal(frame),
-    });
+    if (frame.method === PERMISSION_ASK && isOurs && this.permissions.take(frame)) return;
+    const { method } = frame;
+    this.record.keep(`refused/${method}`, { method, params: writable(params, frame), ...refusal(frame) }, frame);
     if (!refused) this.refuse(frame);
   }
 
   private refuse(frame: Extract<Frame, { kind: 'request' }>): void {
     const { code, reason } = refusal(frame);
-    this.process?.write(errorResponse(frame.id, code, reason));
+    this.process?.write(errorResponse(frame.idText, code, reason));
   }
 
   private cancel(): void {
     if (this.isCancelled) return;
     this.isCancelled = true;
     const aborted = new Interrupted({ outcome: 'aborted' }, true);
-    if (this.prompted === 'not yet') this.interrupt.reject(aborted);
+    if (this.prompted === 'not yet') this.interruptBy(aborted);
     if (this.prompted !== 'open') return;
     this.intervene({ kind: 'cancel' });
     this.permissions.cancel();
     this.cancelTimer = setTimeout(() => {
-      this.interrupt.reject(aborted);
+      this.interruptBy(aborted);
     }, this.options.times.cancelMs);
   }
 
@@ -316,12 +316,17 @@ export class Attempt implements AgentListener {
     const { agentSession } = this.record;
     if (event.type !== 'harness.raw' || event.data.source !== 'session/new' || agentSession === undefined) return;
     const result = isObject(event.data.value) ? event.data.value['result'] : undefined;
-    if (isObject(result) && result['sessionId'] !== agentSession) this.interrupt.reject(bridgeLost());
+    if (isObject(result) && result['sessionId'] !== agentSession) this.interruptBy(bridgeLost());
   }
 
   private stepOver(): void {
     this.stepIsOver.resolve(undefined);
-    this.interrupt.reject(new Interrupted('over', true));
+    this.interruptBy(new Interrupted('over', true));
+  }
+
+  private interruptBy(why: unknown): void {
+    this.isInterrupted = true;
+    this.interrupt.reject(why);
   }
 
   private breakOff(): void {
@@ -341,10 +346,4 @@ export class Attempt implements AgentListener {
     this.process?.end(0, 0).catch(() => undefined);
     throw thrown;
   }
-}
-
-function refusal({ method }: { method: string }): { code: number; reason: string } {
-  if (method === PERMISSION_ASK)
-    return { code: -32_602, reason: 'Invalid params: expected sessionId, toolCall and options of this session' };
-  return { code: -32_601, reason: `Method not found: ${method} is not offered` };
 }

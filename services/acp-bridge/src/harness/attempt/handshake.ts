@@ -1,7 +1,7 @@
 import type { Json } from '@jetloop/contracts';
-import { isObject, type JsonObject, type Received } from '../translation/frame.js';
+import { writableWithEssence } from '../translation/essence.js';
+import { isObject, writable, type JsonObject, type Received } from '../translation/frame.js';
 import { rpcError } from '../translation/stop.js';
-import { writable } from '../translation/translate.js';
 import { harness, HarnessFailure, protocol } from './harness-failure.js';
 import type { PromptCapabilities } from './prompt-content.js';
 
@@ -43,7 +43,7 @@ export async function shakeHands(options: HandshakeOptions): Promise<Handshake> 
     if (continuity === 'required') throw problem;
   }
   const answer = await options.ask('session/new', place);
-  options.keep('session/new', writable(answer.message, answer));
+  options.keep('session/new', writableWithEssence('session/new', answer.message, answer));
   const result = resultOf('session/new', answer.message);
   if (typeof result['sessionId'] !== 'string') throw undecodable('session/new', 'a sessionId');
   return { agentSession: result['sessionId'], capabilities };

@@ -1,6 +1,7 @@
 import type { EventData, Json } from '@jetloop/contracts';
 import { harnessApprovalId, PERMISSION_ASK } from '@jetloop/session';
-import type { Frame } from '../translation/frame.js';
+import { writableWithEssence } from '../translation/essence.js';
+import { writable, type Frame } from '../translation/frame.js';
 import { chooseOption, readAsk, type Ask, type Verdict } from '../translation/permission.js';
 import { response } from './rpc.js';
 
@@ -11,7 +12,7 @@ export interface PermissionsOptions {
   readonly policy: Policy;
   readonly where: { readonly turn: number; readonly step: number; readonly attempt: number };
   /** Records a frame for the log, at once, and returns its worker sequence. */
-  readonly record: (source: string, value: Json) => number;
+  readonly record: (source: string, value: Json, request?: PermissionRequest) => number;
   /** Resolves once all that was recorded is in the log. */
   readonly inLog: () => Promise<void>;
   readonly write: (line: string) => void;
@@ -27,11 +28,12 @@ export class Permissions {
   constructor(private readonly options: PermissionsOptions) {}
 
   /** False: it is no permission request of the protocol. */
-  take(request: PermissionRequest, value: Json): boolean {
+  take(request: PermissionRequest): boolean {
     const ask = readAsk(request.message['params']);
     if (!ask) return false;
     const { policy, where, record } = this.options;
-    const sequence = record(PERMISSION_ASK, value);
+    const value = writableWithEssence(PERMISSION_ASK, request.message['params'] ?? null, request);
+    const sequence = record(PERMISSION_ASK, value, request);
     if (this.cancelled) this.decide(request, ask, 'cancelled');
     else if (policy !== 'ask') this.decide(request, ask, verdicts[policy]);
     else this.open.set(harnessApprovalId(where.turn, where.step, where.attempt, sequence), { request, ask });
@@ -60,11 +62,14 @@ export class Permissions {
     record(`${PERMISSION_ASK}/decision`, {
       policy,
       toolCallId: ask.toolCallId,
-      offered: [...ask.offered],
+      offered: writable([...ask.offered], request),
       outcome: { ...outcome },
     });
-    void inLog().then(() => {
-      write(response(request.id, { outcome: { ...outcome } }));
-    });
+    inLog().then(
+      () => {
+        write(response(request.idText, { outcome: { ...outcome } }));
+      },
+      () => undefined, // The attempt fails of that: nobody is left to answer.
+    );
   }
 }

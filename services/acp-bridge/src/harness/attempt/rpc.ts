@@ -1,5 +1,4 @@
 import type { Json } from '@jetloop/contracts';
-import type { RpcId } from '../translation/frame.js';
 
 /** Frames that we write, as one line of JSON each. */
 export function request(id: number, method: string, params: Json): string {
@@ -10,10 +9,11 @@ export function notification(method: string, params: Json): string {
   return JSON.stringify({ jsonrpc: '2.0', method, params });
 }
 
-export function response(id: RpcId, result: Json): string {
-  return JSON.stringify({ jsonrpc: '2.0', id, result });
+/** @param idText the id as it was written: a number of 64 bits is not what JSON makes of it */
+export function response(idText: string, result: Json): string {
+  return `{"jsonrpc":"2.0","id":${idText},"result":${JSON.stringify(result)}}`;
 }
 
-export function errorResponse(id: RpcId, code: number, message: string): string {
-  return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } });
+export function errorResponse(idText: string, code: number, message: string): string {
+  return `{"jsonrpc":"2.0","id":${idText},"error":${JSON.stringify({ code, message })}}`;
 }

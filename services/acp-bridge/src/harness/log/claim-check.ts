@@ -1,4 +1,6 @@
 import type { BlobRef, ContentBlock, HarnessEvent, Json } from '@jetloop/contracts';
+import { essence } from '../translation/essence.js';
+import { isObject } from '../translation/frame.js';
 
 /** Bytes of JSON above which a value goes to the blob store (spec 2.1). */
 export const MAX_VALUE_BYTES = 128 * 1024;
@@ -13,7 +15,7 @@ export interface Store {
 export async function claimCheck(event: HarnessEvent, store: Store): Promise<HarnessEvent> {
   switch (event.type) {
     case 'harness.raw':
-      return { ...event, data: { ...event.data, value: await checkedJson(event.data.value, store) } };
+      return { ...event, data: { ...event.data, value: await checkedValue(event.data, store) } };
     case 'tool.call': {
       const { effective, arguments: text } = event.data;
       if (Buffer.byteLength(text) <= MAX_VALUE_BYTES) return event;
@@ -37,6 +39,11 @@ async function checkedMessage(message: { content: ContentBlock[]; meta?: Json[] 
   if (!message.meta) return { content };
   const size = Buffer.byteLength(JSON.stringify(message.meta));
   return { content, meta: size <= MAX_VALUE_BYTES ? message.meta : [await checkedJson(message.meta, store)] };
+}
+
+async function checkedValue({ source, value }: { source: string; value: Json }, store: Store): Promise<Json> {
+  const checked = await checkedJson(value, store);
+  return checked === value || !isObject(checked) ? checked : { ...checked, ...essence(source, value) };
 }
 
 async function checkedJson(value: Json, { put }: Store): Promise<Json> {

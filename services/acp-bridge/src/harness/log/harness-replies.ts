@@ -1,8 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { subjects, type AcpCommand, type HarnessFinished } from '@jetloop/contracts';
-import type { Bus, PubAck } from '@jetloop/messaging';
-
-const RETRY_MS = 500;
+import type { Bus } from '@jetloop/messaging';
+import { untilStored } from './until-stored.js';
 
 type Finished = Omit<HarnessFinished, 'commandId' | 'kind' | 'turn' | 'attempt' | 'from'>;
 
@@ -18,8 +16,8 @@ export class HarnessReplies {
   async events(from: number, events: readonly string[]): Promise<boolean> {
     const { commandId, turn, attempt } = this.command;
     const head = JSON.stringify({ commandId, kind: 'harness.events', turn, attempt, from });
-    const { ack, tries } = await this.publish(from, `${head.slice(0, -1)},"events":[${events.join(',')}]}`);
-    return ack.duplicate && tries === 1;
+    const { duplicate, tries } = await this.publish(from, `${head.slice(0, -1)},"events":[${events.join(',')}]}`);
+    return duplicate && tries === 1;
   }
 
   /** Stores the attempt's last reply. */
@@ -29,19 +27,13 @@ export class HarnessReplies {
     await this.publish(from, JSON.stringify(finished));
   }
 
-  /** Until it is stored: an attempt does not end because the servers are away. */
-  private async publish(from: number, body: string): Promise<{ readonly ack: PubAck; readonly tries: number }> {
+  private publish(from: number, body: string): Promise<{ readonly duplicate: boolean; readonly tries: number }> {
     const { tenant, session, commandId } = this.command;
     const subject = subjects.reply(tenant, session, 'acp');
-    for (let tries = 1; ; tries++) {
-      try {
-        const id = `${commandId}:reply:${from}`;
-        const ack = await this.bus.publisher.publish(subject, Buffer.from(body), { 'Nats-Msg-Id': id });
-        return { ack, tries };
-      } catch (error) {
-        if (this.signal.aborted) throw error;
-        await sleep(RETRY_MS);
-      }
-    }
+    const headers = { 'Nats-Msg-Id': `${commandId}:reply:${from}` };
+    return untilStored(this.signal, async (tries) => {
+      const { duplicate } = await this.bus.publisher.publish(subject, Buffer.from(body), headers);
+      return { duplicate, tries };
+    });
   }
 }

@@ -25,6 +25,8 @@ export interface OutboxOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
+type Reject = (error: unknown) => void;
+
 /**
  * The way of an attempt's events into the log: batches in order, at most 4 of them not yet seen there; while there are 4,
  * the agent is not read (spec 6.5).
@@ -38,9 +40,10 @@ export class Outbox {
   private sent: number;
   private timer: NodeJS.Timeout | undefined;
   private sending = false;
-  private failed = false;
+  private failure: Error | undefined;
+  private isClosed = false;
   private mayRead = true;
-  private readonly watchers: { readonly upTo: number; readonly resolve: () => void }[] = [];
+  private readonly watchers: { readonly upTo: number; readonly resolve: () => void; readonly reject: Reject }[] = [];
 
   constructor(private readonly options: OutboxOptions) {
     this.seen = options.from;
@@ -75,19 +78,20 @@ export class Outbox {
     this.reflow();
   }
 
-  /** Resolves once everything pushed so far is in the log. */
+  /** Resolves once everything pushed so far is in the log. @throws what kept a batch from being stored */
   inLog(): Promise<void> {
     const upTo = this.next;
     if (upTo <= this.seen) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.watchers.push({ upTo, resolve });
+    if (this.failure) return Promise.reject(this.failure);
+    return new Promise((resolve, reject) => {
+      this.watchers.push({ upTo, resolve, reject });
       this.send();
     });
   }
 
   close(): void {
     clearTimeout(this.timer);
-    this.failed = true;
+    this.isClosed = true;
   }
 
   private textOf(event: HarnessEvent): string | Promise<string> {
@@ -109,14 +113,14 @@ export class Outbox {
     clearTimeout(this.timer);
     this.timer = undefined;
     this.reflow();
-    if (this.sending || this.failed) return;
+    if (this.sending || this.isOver()) return;
     this.sending = true;
     void this.sendAll();
   }
 
   private async sendAll(): Promise<void> {
     try {
-      while (this.waiting.length > 0 && this.unseen.length < MAX_BATCHES && !this.failed) {
+      while (this.waiting.length > 0 && this.unseen.length < MAX_BATCHES && !this.isOver()) {
         const batch = await this.nextBatch();
         const from = this.sent;
         void this.waiting.splice(0, batch.length);
@@ -126,13 +130,18 @@ export class Outbox {
         await this.options.publish(from, batch);
       }
     } catch (error) {
-      this.failed = true;
+      this.failure = error instanceof Error ? error : new Error(String(error));
+      for (const { reject } of this.watchers.splice(0)) reject(this.failure);
       this.options.onFailure(error);
     } finally {
       // Together with the look at what waits: an event that comes in between would be left behind.
       this.sending = false;
       this.reflow();
     }
+  }
+
+  private isOver(): boolean {
+    return this.isClosed || this.failure !== undefined;
   }
 
   private async nextBatch(): Promise<string[]> {

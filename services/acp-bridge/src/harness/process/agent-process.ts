@@ -13,6 +13,14 @@ export const MAX_FRAME_BYTES = 8 * 1024 * 1024;
 const STDERR_BYTES = 4096;
 /** A pause in the output of a process that has ended, after which all of it is there (milliseconds). */
 const DRAIN_MS = 250;
+/** What may still come of a process that has ended: more than a pipe holds, and in so many pauses. The rest is somebody else's. */
+const MAX_LEFT_BYTES = 2 * 1024 * 1024;
+const MAX_DRAINS = 20;
+/** Bytes that may wait until the agent reads them: over it, its own output waits too. */
+const MAX_UNREAD_BYTES = 8 * 1024 * 1024;
+
+/** Why the output of an agent is not read. */
+export type Hold = 'handshake' | 'log' | 'input';
 
 /** How an agent's process ended. */
 export interface AgentExit {
@@ -43,7 +51,10 @@ export interface AgentListener {
 export class AgentProcess {
   private readonly stderr: Tail;
   private readonly exited: Promise<AgentExit>;
+  private readonly holds = new Set<Hold>();
   private lastOutput = 0;
+  /** Bytes that are still read; undefined while the process lives. */
+  private left: number | undefined;
 
   private constructor(
     private readonly child: ChildProcessByStdio<Writable, Readable, Readable>,
@@ -63,6 +74,7 @@ export class AgentProcess {
     });
     const drained = this.read(stdout, listener);
     this.exited = once(child, 'exit').then(async (): Promise<AgentExit> => {
+      this.left = MAX_LEFT_BYTES;
       await this.untilDrained(drained);
       return { code: child.exitCode, signal: child.signalCode };
     });
@@ -82,16 +94,24 @@ export class AgentProcess {
 
   /** Writes a frame. */
   write(line: string): void {
-    if (this.child.stdin.writable) this.child.stdin.write(`${line}\n`);
+    const { stdin } = this.child;
+    if (!stdin.writable) return;
+    stdin.write(`${line}\n`);
+    if (stdin.writableLength <= MAX_UNREAD_BYTES || this.holds.has('input')) return;
+    this.hold('input');
+    stdin.once('drain', () => {
+      this.release('input');
+    });
   }
 
-  /** No more output is read until `resume`. */
-  pause(): void {
+  /** No more output is read while there is a reason for that. */
+  hold(reason: Hold): void {
+    this.holds.add(reason);
     this.child.stdout.pause();
   }
 
-  resume(): void {
-    this.child.stdout.resume();
+  release(reason: Hold): void {
+    if (this.holds.delete(reason) && this.holds.size === 0) this.child.stdout.resume();
   }
 
   /**
@@ -110,7 +130,8 @@ export class AgentProcess {
     }
     // What is stuck in the kernel dies when it comes back from there.
     while (!(await untilGroupGone(this.group, 1_000))) signalGroup(this.group, 'SIGKILL');
-    this.resume();
+    // There is no more of it than a pipe holds.
+    for (const reason of this.holds) this.release(reason);
     const exit = await this.exited;
     this.reaper.forget(this.group);
     this.child.stdout.destroy();
@@ -123,13 +144,17 @@ export class AgentProcess {
     return this.secrets.tail(this.stderr.bytes, STDERR_BYTES);
   }
 
-  /** Somebody whom it left behind may hold the pipe open: a pause in the output is its end as well. */
+  /** Somebody whom it left behind may hold the pipe open, and write: a pause in the output is its end as well, or its length. */
   private async untilDrained(drained: Promise<void>): Promise<void> {
     const { stdout } = this.child;
-    while (!stdout.closed) {
+    for (let drains = 0; drains < MAX_DRAINS && !stdout.closed;) {
       await Promise.race([drained, sleep(DRAIN_MS)]);
-      if (!stdout.isPaused() && performance.now() - this.lastOutput >= DRAIN_MS) return;
+      if (stdout.isPaused()) continue;
+      if (performance.now() - this.lastOutput >= DRAIN_MS) return;
+      drains++;
     }
+    stdout.destroy();
+    await drained;
   }
 
   private read(stdout: Readable, listener: AgentListener): Promise<void> {
@@ -141,6 +166,10 @@ export class AgentProcess {
     stdout.on('data', (piece: Buffer) => {
       this.lastOutput = performance.now();
       if (isOver) return;
+      if (this.left !== undefined) {
+        this.left -= piece.length;
+        if (this.left < 0) stdout.destroy();
+      }
       const { lines, overflow } = splitter.push(piece);
       deliver(lines);
       if (!overflow) return;

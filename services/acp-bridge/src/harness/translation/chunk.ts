@@ -1,5 +1,5 @@
 import type { ContentBlock, Json } from '@jetloop/contracts';
-import { isObject, type JsonObject } from './frame.js';
+import { isObject, writable, type JsonObject, type Received } from './frame.js';
 
 /** A piece of a message. Either text, or a block that keeps its place in it. */
 export interface Chunk {
@@ -13,17 +13,19 @@ export interface Chunk {
 }
 
 /** Reads a chunk; undefined: its content is none of the schema. */
-export function readChunk(params: JsonObject, update: JsonObject): Chunk | undefined {
+export function readChunk(params: JsonObject, update: JsonObject, frame: Received): Chunk | undefined {
   const { sessionUpdate: _tag, content, messageId = null, ...ofUpdate } = update;
   if (!isObject(content) || (messageId !== null && typeof messageId !== 'string')) return undefined;
-  const read = readContent(content);
+  const read = readContent(content, frame);
   if (!read) return undefined;
   const { sessionId: _session, update: _update, ...ofParams } = params;
-  const rest = {
+  const beside = {
     ...ofUpdate,
     ...(isEmpty(read.rest) ? {} : { content: read.rest }),
     ...(isEmpty(ofParams) ? {} : { params: ofParams }),
   };
+  // What JSON cannot write back stays beside its message as it came.
+  const rest = isEmpty(beside) && frame.flaw === undefined ? undefined : writable(beside, frame);
   const { text, block } = read;
   const size = text === undefined ? JSON.stringify(block).length : Buffer.byteLength(text);
   return {
@@ -31,12 +33,15 @@ export function readChunk(params: JsonObject, update: JsonObject): Chunk | undef
     size,
     ...(text === undefined ? {} : { text }),
     ...(block ? { block } : {}),
-    ...(isEmpty(rest) ? {} : { rest }),
+    ...(rest === undefined ? {} : { rest }),
   };
 }
 
 /** What a content of the protocol is as text or block, and the fields that these cannot hold. */
-function readContent(content: JsonObject): { text?: string; block?: ContentBlock; rest: JsonObject } | undefined {
+function readContent(
+  content: JsonObject,
+  frame: Received,
+): { text?: string; block?: ContentBlock; rest: JsonObject } | undefined {
   const { type, ...fields } = content;
   switch (type) {
     case 'text': {
@@ -44,27 +49,37 @@ function readContent(content: JsonObject): { text?: string; block?: ContentBlock
       return typeof text === 'string' ? { text, rest } : undefined;
     }
     case 'image': {
-      const { data, mimeType, uri = null, ...rest } = fields;
+      const { data, mimeType, ...more } = fields;
       if (typeof data !== 'string' || typeof mimeType !== 'string') return undefined;
-      const url = typeof uri === 'string' ? { url: uri } : {};
-      return { block: { type: 'image', mediaType: mimeType, base64: data, ...url }, rest };
+      const { text: url, rest } = takeText(more, 'uri');
+      return {
+        block: { type: 'image', mediaType: mimeType, base64: data, ...(url === undefined ? {} : { url }) },
+        rest,
+      };
     }
     case 'resource_link': {
-      const { uri, mimeType = null, ...rest } = fields;
-      if (typeof uri !== 'string' || typeof rest['name'] !== 'string') return undefined;
-      const mediaType = typeof mimeType === 'string' ? { mediaType: mimeType } : {};
-      return { block: { type: 'resource', uri, ...mediaType }, rest };
+      const { uri, ...more } = fields;
+      if (typeof uri !== 'string' || typeof more['name'] !== 'string') return undefined;
+      const { text: mediaType, rest } = takeText(more, 'mimeType');
+      return { block: { type: 'resource', uri, ...(mediaType === undefined ? {} : { mediaType }) }, rest };
     }
     case 'resource': {
       if (!isObject(fields['resource'])) return undefined;
-      return { block: { type: 'json', value: content }, rest: {} };
+      return { block: { type: 'json', value: writable(content, frame) }, rest: {} };
     }
     case 'audio':
       if (typeof fields['data'] !== 'string' || typeof fields['mimeType'] !== 'string') return undefined;
-      return { block: { type: 'json', value: content }, rest: {} };
+      return { block: { type: 'json', value: writable(content, frame) }, rest: {} };
     default:
       return undefined;
   }
+}
+
+/** A field that a block holds where it is a text. */
+function takeText(fields: JsonObject, name: string): { readonly text: string | undefined; readonly rest: JsonObject } {
+  const { [name]: value = null, ...rest } = fields;
+  if (typeof value === 'string') return { text: value, rest };
+  return { text: undefined, rest: value === null ? rest : fields };
 }
 
 function isEmpty(value: JsonObject): boolean {

@@ -1,41 +1,86 @@
 import { isUtf8 } from 'node:buffer';
 import type { Json } from '@jetloop/contracts';
+import { MAX_JSON_DEPTH, scanJson } from '@jetloop/session';
 import { isObject, type Frame, type RpcId } from './frame.js';
 
 /** A number that may not be what was written once it is read: very long, or with an exponent. */
 const DOUBTFUL_NUMBER = /\d[\d.]{15}|\d[eE]/;
 
+const flaws = {
+  too_deep: `it is nested more than ${MAX_JSON_DEPTH} levels deep`,
+  duplicate_key: 'a key is there twice',
+  number: 'a number that JSON cannot write back as it came',
+} as const;
+
 /** Reads one line of JSON-RPC. What is none is kept as text, or as base64 where it is not UTF-8. */
 export function decodeLine(bytes: Buffer): Frame {
   if (!isUtf8(bytes)) return { kind: 'undecodable', value: { base64: bytes.toString('base64') } };
   const text = bytes.toString('utf8');
-  const parsed = parse(text);
-  if (!parsed || !isObject(parsed.value)) return { kind: 'undecodable', value: { text } };
-  const message = parsed.value;
+  const message = parse(text);
+  if (!isObject(message)) return { kind: 'undecodable', value: { text } };
   const { method, id } = message;
-  const received = { message, text, exact: parsed.exact };
+  const flaw = flawOf(message, text);
+  const received = { message, text, flaw };
   if (typeof method === 'string') {
     if (id === undefined) return { ...received, kind: 'notification', method };
-    return isId(id) ? { ...received, kind: 'request', method, id } : { kind: 'undecodable', value: { text } };
+    if (!isId(id)) return { kind: 'undecodable', value: { text } };
+    return { ...received, kind: 'request', method, idText: (flaw && writtenId(text)) ?? JSON.stringify(id) };
   }
   const answers = 'result' in message || 'error' in message;
   if (method === undefined && id !== undefined && isId(id) && answers) return { ...received, kind: 'response', id };
   return { kind: 'undecodable', value: { text } };
 }
 
-/** The value of a JSON text, and whether it holds exactly what the text says; undefined: it is no JSON. */
-function parse(text: string): { readonly value: Json; readonly exact: boolean } | undefined {
+/** Undefined: it is no JSON. */
+function parse(text: string): Json | undefined {
   try {
-    if (!DOUBTFUL_NUMBER.test(text)) return { value: JSON.parse(text) as Json, exact: true };
-    let exact = true;
-    // The third argument, the number as it is written, is newer than the types.
-    const value = JSON.parse(text, (_key: string, item: unknown, ...context: unknown[]) => {
-      if (typeof item === 'number' && !isSameNumber(item, sourceOf(context[0]) ?? '')) exact = false;
-      return item;
-    }) as Json;
-    return { value, exact };
+    return JSON.parse(text) as Json;
   } catch {
-    // Not JSON: the caller keeps the text.
+    // The caller keeps the text.
+    return undefined;
+  }
+}
+
+function flawOf(value: Json, text: string): string | undefined {
+  if (isDeeper(value, MAX_JSON_DEPTH)) return flaws.too_deep;
+  // Most agents write what JSON.stringify writes: there is nothing to look for.
+  if (JSON.stringify(value) === text) return undefined;
+  const flaw = scanJson(text)?.kind;
+  if (flaw) return flaws[flaw];
+  return DOUBTFUL_NUMBER.test(text) && !areNumbersKept(text) ? flaws.number : undefined;
+}
+
+/** Before anything else that looks at the whole value: deeper ones overflow the stack. */
+function isDeeper(value: Json, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  return Object.values(value).some((item) => isDeeper(item, levels - 1));
+}
+
+function areNumbersKept(text: string): boolean {
+  let areKept = true;
+  // The third argument, the number as it is written, is newer than the types.
+  JSON.parse(text, (_key: string, item: unknown, ...context: unknown[]) => {
+    if (typeof item === 'number' && !isSameNumber(item, sourceOf(context[0]) ?? '')) areKept = false;
+    return item;
+  });
+  return areKept;
+}
+
+/** The id of a message as it is written, where it is a number: one of 64 bits is not what JSON makes of it. */
+function writtenId(text: string): string | undefined {
+  const written = new Map<unknown, string | undefined>();
+  try {
+    const message: unknown = JSON.parse(
+      text,
+      function (this: unknown, key: string, item: unknown, ...context: unknown[]) {
+        if (key === 'id' && typeof item === 'number') written.set(this, sourceOf(context[0]));
+        return item;
+      },
+    );
+    return written.get(message);
+  } catch {
+    // Too deep to be looked at this way: the number stands as it was read.
     return undefined;
   }
 }

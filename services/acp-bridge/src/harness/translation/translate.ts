@@ -1,7 +1,7 @@
-import type { FinishReason, Json } from '@jetloop/contracts';
+import type { FinishReason, HarnessEvent, Json } from '@jetloop/contracts';
 import { toolCall, toolUpdate } from './calls.js';
 import { readChunk } from './chunk.js';
-import { isObject, textField, type Frame, type JsonObject, type Received } from './frame.js';
+import { isObject, textField, writable, type Frame, type JsonObject, type Received } from './frame.js';
 import { addChunk, closeMessages } from './messages.js';
 import { raw, stamped, type Step, type Stream, type Translated, type Translation } from './translation.js';
 import { readTag, type MappedTag } from './updates.js';
@@ -35,36 +35,45 @@ function translateFrame(state: Translation, frame: Frame, now: number): Step {
     case 'request':
       return { state, pieces: [raw(`request/${frame.method}`, writable(frame.message, frame))] };
     case 'notification':
-      return frame.method === 'session/update'
-        ? sessionUpdate(state, frame, now)
-        : { state, pieces: [raw(`notification/${frame.method}`, writable(frame.message['params'] ?? null, frame))] };
+      return frame.method === 'session/update' ? sessionUpdate(state, frame, now) : notification(state, frame);
   }
+}
+
+function notification(state: Translation, frame: Extract<Frame, { kind: 'notification' }>): Step {
+  const value = writable(frame.message['params'] ?? null, frame);
+  return { state, pieces: [raw(`notification/${frame.method}`, value), ...beside(frame)] };
 }
 
 function sessionUpdate(state: Translation, frame: Received, now: number): Step {
   const { params } = frame.message;
   const update = isObject(params) ? params['update'] : undefined;
   const undecodable = { state, pieces: [raw('session/update/undecodable', writable(frame.message, frame))] };
+  const whole = (source: string) => ({
+    state,
+    pieces: [raw(source, writable(params ?? null, frame)), ...beside(frame)],
+  });
   if (!isObject(params) || typeof params['sessionId'] !== 'string') return undecodable;
-  if (params['sessionId'] !== state.agentSession)
-    return { state, pieces: [raw('session/update/foreign', writable(params, frame))] };
+  if (params['sessionId'] !== state.agentSession) return whole('session/update/foreign');
   if (!isObject(update)) return undecodable;
   const tag = readTag(update);
   if (tag === 'undecodable') return undecodable;
-  if (tag === 'unrecognised') return { state, pieces: [raw('session/update/unrecognised', writable(params, frame))] };
+  if (tag === 'unrecognised') return whole('session/update/unrecognised');
   const stream = streams[tag];
-  if (stream === undefined) return besideParams(payload(state, tag, update, frame, now), params, frame);
-  const chunk = readChunk(params, update);
+  if (stream === undefined) {
+    const step = payload(state, tag, update, frame, now);
+    return { ...step, pieces: [...step.pieces, ...besideParams(params, frame), ...beside(frame)] };
+  }
+  const chunk = readChunk(params, update, frame);
   if (!chunk) return undecodable;
-  // A chunk with numbers that JSON cannot write back is kept beside its message, as it came.
-  return addChunk(state, stream, frame.exact ? chunk : { ...chunk, rest: writable(null, frame) });
+  const step = addChunk(state, stream, chunk);
+  return { ...step, pieces: [...step.pieces, ...beside(frame)] };
 }
 
 /** An update that is no chunk: what it is for the log, then the payload without its tag. */
 function payload(state: Translation, tag: MappedTag, update: JsonObject, frame: Received, now: number): Step {
   const { sessionUpdate: _tag, ...fields } = update;
   const value = writable(fields, frame);
-  const readable = frame.exact ? update : inexact(update, frame);
+  const readable = frame.flaw === undefined ? update : inexact(update, frame);
   const callId = textField(update, 'toolCallId');
   if (tag === 'tool_call') return toolCall(state, readable, callId, now, value);
   if (tag === 'tool_call_update') return toolUpdate(state, tag, readable, callId, now, value);
@@ -72,19 +81,29 @@ function payload(state: Translation, tag: MappedTag, update: JsonObject, frame: 
 }
 
 /** Fields beside session and update belong to no payload: kept by themselves. */
-function besideParams(step: Step, params: JsonObject, frame: Received): Step {
+function besideParams(params: JsonObject, frame: Received): HarnessEvent[] {
   const { sessionId: _session, update: _update, ...rest } = params;
-  if (Object.keys(rest).length === 0) return step;
-  return { ...step, pieces: [...step.pieces, raw('session/update/params', writable(rest, frame))] };
+  return Object.keys(rest).length === 0 ? [] : [raw('session/update/params', writable(rest, frame))];
 }
 
-/** What our side of the conversation adds to the log: an answer that came, an ask, a decision, a refusal. */
+/** Members of a notification or request beside those of JSON-RPC belong to none of its events: kept by themselves. */
+function beside(frame: Received): HarnessEvent[] {
+  const { jsonrpc = '2.0', id: _id, method: _method, params: _params, ...more } = frame.message;
+  const members = { ...more, ...(jsonrpc === '2.0' ? {} : { jsonrpc }) };
+  return Object.keys(members).length === 0 ? [] : [raw('frame/members', writable(members, frame))];
+}
+
+/** What our side of the conversation adds to the log: an answer that came, an ask, a decision, a refusal. `frame`: what it is of. */
 export function record(
   state: Translation,
   source: string,
   value: Json,
+  frame?: Received,
 ): { readonly state: Translation; readonly translated: Translated[] } {
-  return stamped({ state, pieces: [raw(state.answered ? `late/${source}` : source, value)] });
+  return stamped({
+    state,
+    pieces: [raw(state.answered ? `late/${source}` : source, value), ...(frame ? beside(frame) : [])],
+  });
 }
 
 /** The answer to the prompt: open messages end, then it stands in the log verbatim. */
@@ -124,11 +143,6 @@ function lateSource(frame: Frame): string {
 
 function lateValue(frame: Frame): Json {
   return frame.kind === 'undecodable' ? frame.value : writable(frame.message, frame);
-}
-
-/** A value, or the line that it came in where JSON cannot write it back as it was. */
-export function writable(value: Json, { exact, text }: Pick<Received, 'exact' | 'text'>): Json {
-  return exact ? value : { encodeError: 'a number that JSON cannot write back as it came', text };
 }
 
 /** Input and output of a call that JSON cannot write back: the line takes their place. */
