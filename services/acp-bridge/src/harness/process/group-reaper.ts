@@ -7,9 +7,10 @@ import { spawn, type ChildProcess } from 'node:child_process';
 const SCRIPT = `
 groups=' '
 while read -r word group; do
-  case $word in
-    watch) groups="$groups$group " ;;
-    forget) groups=\${groups%% $group *}' '\${groups#* $group } ;;
+  case $word$groups in
+    watch*) groups="$groups$group " ;;
+    # One that is not on the list: both parts would be the whole list.
+    forget*" $group "*) groups=\${groups%% $group *}' '\${groups#* $group } ;;
   esac
 done
 for group in $groups; do kill -s TERM -- "-$group" 2>/dev/null; done
