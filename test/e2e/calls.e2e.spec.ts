@@ -112,6 +112,38 @@ describe('calls and ends of answers', () => {
     expect(end).toMatchObject({ kind: 'error', code: 'tool_call_assembly' });
   });
 
+  it('R31 google: apart, in one part each, without id, without arguments, as text', async () => {
+    const frame = (...calls: object[]) => {
+      const parts = calls.map((functionCall) => ({ functionCall }));
+      return `data: ${JSON.stringify({ candidates: [{ index: 0, content: { role: 'model', parts } }] })}\n\n`;
+    };
+    const to = (path: string, id?: string) => ({
+      name: 'list_dir',
+      args: { path },
+      ...(id === undefined ? {} : { id }),
+    });
+    const two = ['{"path":"a"}', '{"path":"b"}'];
+    const cases: [string, string[], string[]][] = [
+      ['in one frame', [frame(to('a', 'x'), to('b', 'y'))], two],
+      ['in two frames', [frame(to('a', 'x')), frame(to('b', 'y'))], two],
+      ['without id', [frame(to('a'), to('b'))], two],
+      ['an empty id', [frame(to('a', '')), frame(to('b', ''))], two],
+      ['without arguments', [frame({ name: 'list_dir' }), frame({ name: 'list_dir', args: {} })], ['{}', '{}']],
+      ['as text', [frame({ name: 'list_dir', args: two[0] })], [two[0]!]],
+    ];
+    for (const [name, frames, expected] of cases) {
+      const answer = { chunks: [...frames, wireOf('google').end('tool-calls', usage)] };
+      const asked = await world.turn(await world.create(['google'], agent), [answer, done('google')]);
+      expect([name, await called(asked)]).toEqual([name, expected.map((raw) => ['list_dir', raw])]);
+      const ids = (await asked.session.data('tool.call')).map(({ callId }) => callId);
+      expect([name, new Set(ids).size, ids.includes('')]).toEqual([name, expected.length, false]);
+    }
+    const { end } = await world.turn(await world.create(['google'], agent), [
+      { chunks: [frame(to('a', 'x'), to('b', 'x')), wireOf('google').end('tool-calls', usage)] },
+    ]);
+    expect(end).toMatchObject({ kind: 'error', code: 'tool_call_assembly' });
+  });
+
   it.each(DIALECTS)('R31 two calls of one answer run apart, in order, streamed and whole: %s', async (dialect) => {
     for (const stream of [true, false]) {
       const target = stream ? dialect : `${dialect}-whole`;

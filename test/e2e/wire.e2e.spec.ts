@@ -1,9 +1,21 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { EventData, LiveDelta } from '@jetloop/contracts';
-import { wireAnswer, wireOf, type PlannedResponse, type ResponseStep } from '@jetloop/testing';
+import type { CatalogueInput } from '@jetloop/llm-router';
+import fc from 'fast-check';
+import {
+  startFaultServer,
+  wireAnswer,
+  wireOf,
+  type FaultServer,
+  type PlannedResponse,
+  type ReplayDialect,
+  type ResponseStep,
+} from '@jetloop/testing';
+import { isWhole } from '../faults/support/whole.js';
 import { OWN_FIXTURES } from './support/own-fixtures.js';
 import { DIALECTS, ProviderSystem } from './support/provider-system.js';
+import { randomFault, type RandomFault } from './support/random-fault.js';
 
 const usage = { input: 10, output: 5 };
 const weather = { id: 'call_1', name: 'weather', arguments: '{"city":"Lisbon"}' };
@@ -29,12 +41,24 @@ const textOf = ({ content }: Message) => content.map((block) => (block.type === 
 
 describe('answers on the wire', () => {
   let world: ProviderSystem;
+  let faults: FaultServer;
   const impatient = { firstTokenTimeout: 400, idleTimeout: 300 };
   beforeAll(async () => {
-    const quick = DIALECTS.map((dialect) => [`${dialect}-quick`, { dialect, ...impatient }] as const);
-    world = await ProviderSystem.start(Object.fromEntries(quick));
+    faults = await startFaultServer();
+    const faulty = { baseUrl: `${faults.url}/v1`, firstTokenTimeout: 150, idleTimeout: 100 };
+    const more: Record<string, Partial<CatalogueInput['targets'][string]> & { dialect: ReplayDialect }> = {};
+    for (const dialect of DIALECTS) {
+      more[`${dialect}-quick`] = { dialect, ...impatient };
+      more[`${dialect}-right`] = { dialect, model: `${dialect}-text` };
+      more[`${dialect}-faulty`] = { dialect, ...faulty };
+      more[`${dialect}-faulty-whole`] = { dialect, ...faulty, stream: false };
+    }
+    world = await ProviderSystem.start(more);
   });
-  afterAll(() => world.stop());
+  afterAll(async () => {
+    await world.stop();
+    await faults.stop();
+  });
 
   /** The one assistant message of a turn in a session of its own. */
   const said = async (chain: string[], ...answers: PlannedResponse[]): Promise<Message> => {
@@ -110,10 +134,16 @@ describe('answers on the wire', () => {
 
   it('R26 content with usage in one chunk: each once', async () => {
     const choice = { index: 0, delta: { content: 'Hi' }, finish_reason: 'stop' };
-    const both = { choices: [choice], usage: { prompt_tokens: 10, completion_tokens: 5 } };
-    const message = await said(['chat'], { chunks: [`data: ${JSON.stringify(both)}\n\n`] });
-    expect(textOf(message)).toBe('Hi');
-    expect(message.usage).toMatchObject(usage);
+    const candidate = { index: 0, content: { parts: [{ text: 'Hi' }] }, finishReason: 'STOP' };
+    const chunks = {
+      chat: { choices: [choice], usage: { prompt_tokens: 10, completion_tokens: 5 } },
+      google: { candidates: [candidate], usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 5 } },
+    };
+    for (const [dialect, both] of Object.entries(chunks)) {
+      const message = await said([dialect], { chunks: [`data: ${JSON.stringify(both)}\n\n`] });
+      expect(textOf(message)).toBe('Hi');
+      expect(message.usage).toMatchObject(usage);
+    }
   });
 
   it.each(DIALECTS)(
@@ -204,29 +234,45 @@ describe('answers on the wire', () => {
   });
 
   it.each(DIALECTS)('R30 random faults: one terminal, the last: %s', async (dialect) => {
-    const wire = wireOf(dialect);
-    const body = Buffer.from(wire.begin() + wire.text('Once upon a time there was') + wire.end('stop', usage));
-    const random = generator(dialect.length * 7919);
-    const runs = Number(process.env['JETLOOP_FAULT_RUNS'] ?? 8);
-    for (let run = 0; run < runs; run++) {
-      const at = Math.floor(random() * body.length);
-      const ends: ResponseStep[] = ['cut', 'reset', 'hang', 'data: {\n\n', ': ping\n\n'];
-      const chunks = [body.subarray(0, at).toString('latin1'), ends[Math.floor(random() * ends.length)] ?? 'cut'];
-      const session = await world.create([`${dialect}-quick`]);
+    const run = async ({ stream, hasFallback, steps }: RandomFault) => {
+      const faulty = stream ? `${dialect}-faulty` : `${dialect}-faulty-whole`;
+      const session = await world.create(hasFallback ? [faulty, `${dialect}-right`] : [faulty]);
       const deltas = world.watch(session);
-      const { end } = await world.turn(session, [{ chunks }]);
+      faults.plan(steps);
+      const end = await session.prompt('Go on');
+      const types = await session.types();
+      expect([types.filter((type) => type === 'turn.end').length, types.at(-1)]).toEqual([1, 'turn.end']);
+      // What the faulty target said is whole, or void: then the other one answers, or there is no answer.
+      expect(end.kind).toMatch(hasFallback ? /^(max-tokens|completed)$/ : /^(max-tokens|error)$/);
       const messages = await session.data('assistant.message');
-      expect(messages.length).toBe(end.kind === 'completed' ? 1 : 0);
-      expect((await session.types()).filter((type) => type === 'turn.end')).toHaveLength(1);
-      if (deltas.length === 0) continue;
-      const isEnd = ({ kind }: LiveDelta) => kind === 'end' || kind === 'reset';
-      await until(() => deltas.some(isEnd));
-      expect(deltas.filter(isEnd)).toHaveLength(1);
-      expect(isEnd(deltas.at(-1)!)).toBe(true);
-      expect(deltas.map(({ n }) => n)).toEqual(deltas.map((_delta, n) => n));
-    }
+      const [failure] = await session.data('turn.error');
+      const attempts = messages[0]?.attempts ?? failure?.attempts ?? [];
+      expect([messages.length, failure === undefined]).toEqual(end.kind === 'error' ? [0, false] : [1, true]);
+      const outcomes = { 'max-tokens': ['ok'], completed: ['error', 'ok'], error: ['error'] };
+      expect(attempts.map(({ outcome }) => outcome)).toEqual(outcomes[end.kind as keyof typeof outcomes]);
+      for (const { attemptId, outcome, firstTokenMs } of attempts) {
+        const of = () => deltas.filter((delta) => delta.attemptId === attemptId);
+        // An attempt that said nothing has nothing to take back.
+        if (outcome === 'error' && firstTokenMs === undefined) continue;
+        await until(() => of().some(isTerminal));
+        expect(
+          of()
+            .filter(isTerminal)
+            .map(({ kind }) => kind),
+        ).toEqual([outcome === 'ok' ? 'end' : 'reset']);
+        expect(isTerminal(of().at(-1)!)).toBe(true);
+        expect(of().map(({ n }) => n)).toEqual(of().map((_delta, n) => n));
+        if (outcome === 'ok') expect(spoken(of().filter(({ kind }) => kind === 'text'))).toBe(textOf(messages[0]!));
+      }
+      expect(new Set(deltas.map(({ attemptId }) => attemptId)).size).toBeLessThanOrEqual(attempts.length);
+    };
+    await fc.assert(fc.asyncProperty(randomFault(dialect), run), { numRuns: isWhole ? 100 : 12, endOnFailure: true });
   });
 });
+
+function isTerminal({ kind }: LiveDelta): boolean {
+  return kind === 'end' || kind === 'reset';
+}
 
 function spoken(deltas: readonly LiveDelta[]): string {
   return deltas.map(({ text = '' }) => text).join('');
@@ -238,13 +284,4 @@ async function until(isSo: () => boolean): Promise<void> {
     if (performance.now() > deadline) throw new Error('expected it to come true');
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
-}
-
-/** The same numbers at every run. */
-function generator(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state * 1103515245 + 12345) % 2147483648;
-    return state / 2147483648;
-  };
 }

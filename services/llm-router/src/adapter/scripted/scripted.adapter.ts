@@ -3,11 +3,23 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { textOf, type DerivedMessage, type LlmError } from '@jetloop/contracts';
 import type { ScriptRule } from '../../catalogue/catalogue.js';
 import type { Adapter, ModelRequest } from '../adapter.js';
+import { answersToolRound } from '../../history/answers-tool-round.js';
+import { finishPart } from '../finish.js';
+import { AttemptFailure } from '../http/attempt-failure.js';
 import { codeOf } from '../http/error-code.js';
 import { llmError } from '../http/provider-error.js';
 import type { Part } from '../part.js';
 
 const PIECE = 24;
+const USAGE = { input: 10, cacheRead: 0, cacheWrite: 0, output: 5 };
+const ABORTED = llmError('aborted', 'the call was aborted');
+/** How a provider writes a finish reason. */
+const RAW = {
+  stop: 'stop',
+  'tool-calls': 'tool_calls',
+  'max-tokens': 'length',
+  'content-filter': 'content_filter',
+} as const;
 
 /**
  * A model that answers by rules: the first that matches the request. A function of the request alone, so that replicas
@@ -15,6 +27,10 @@ const PIECE = 24;
  */
 export class ScriptedAdapter implements Adapter {
   async *attempt(request: ModelRequest, signal: AbortSignal): AsyncGenerator<Part> {
+    if (signal.aborted) {
+      yield { kind: 'error', error: ABORTED };
+      return;
+    }
     const unwritten = await written(request);
     if (unwritten) {
       yield { kind: 'error', error: unwritten };
@@ -29,9 +45,9 @@ export class ScriptedAdapter implements Adapter {
     try {
       if (rule.delayMs > 0) await sleep(rule.delayMs, undefined, { signal });
       yield* answer(rule, request, signal);
-    } catch {
-      // The only thing that a wait throws is the abort.
-      yield { kind: 'error', error: { code: 'aborted', message: 'the call was aborted', retryable: false } };
+    } catch (error) {
+      // Else the only thing that is thrown is the abort.
+      yield { kind: 'error', error: error instanceof AttemptFailure ? error.error : ABORTED };
     }
   }
 }
@@ -49,24 +65,27 @@ async function written({ target, step, systemPrompt, messages, tools, output }: 
 }
 
 async function* answer(rule: ScriptRule, request: ModelRequest, signal: AbortSignal): AsyncGenerator<Part> {
-  const { reply, error, usage } = rule;
-  if (usage) yield { kind: 'usage', usage };
-  if (error) {
-    yield { kind: 'error', error: scriptedError(error) };
-    return;
-  }
-  const { text = '', reasoning, toolCalls = [], finishReason } = reply ?? {};
-  if (reasoning !== undefined) yield { kind: 'reasoning', text: reasoning };
+  const { reply, error, usage = error ? undefined : USAGE } = rule;
+  const { text = '', reasoning = '', toolCalls = [], finishReason } = reply ?? {};
+  if (reasoning !== '') yield { kind: 'reasoning', text: reasoning };
   for (const piece of pieces(text, rule.pieceDelayMs)) {
     if (rule.pieceDelayMs > 0) await sleep(rule.pieceDelayMs, undefined, { signal });
     yield { kind: 'text', text: piece };
   }
+  signal.throwIfAborted();
   for (const [call, { name, id, arguments: value }] of toolCalls.entries()) {
     const raw = typeof value === 'string' ? value : JSON.stringify(value);
     yield { kind: 'call', call, id: id ?? `call_${request.step}_${call}`, name, arguments: raw };
   }
-  if (!usage) yield { kind: 'usage', usage: { input: 10, cacheRead: 0, cacheWrite: 0, output: 5 } };
-  yield { kind: 'finish', reason: finishReason ?? (toolCalls.length > 0 ? 'tool-calls' : 'stop') };
+  if (usage) yield { kind: 'usage', usage };
+  if (error) throw new AttemptFailure(scriptedError(error));
+  yield finishPart({
+    reasons: [RAW[finishReason ?? (toolCalls.length > 0 ? 'tool-calls' : 'stop')]],
+    calls: toolCalls.length > 0,
+    refused: false,
+    said: text !== '' || reasoning !== '' || toolCalls.length > 0,
+    mayBeEmpty: answersToolRound(request.messages),
+  });
 }
 
 /** `hasToolResult` and `resultContains` look only behind the last user message; context and steering are none. */
