@@ -1,23 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { deadLetterSchema } from '@jetloop/contracts';
 import type { ServiceProcess } from '@jetloop/testing';
+import { CALLS_OF_ROUND, killPoints, KillRounds } from './support/kill-round.js';
 import { ProcessSystem } from './support/process-system.js';
-import { begunIn, callsTool, counterModule, effectsOf, startToolTurn, type ToolTurn } from './support/tool-turns.js';
+import { begunIn, callsTool, counterModule, effectsOf, runsOf, startToolTurn } from './support/tool-turns.js';
 import { isWhole } from './support/whole.js';
 
 jest.setTimeout(180_000);
 
 const env = { JETLOOP_TOOL_MODULES: counterModule };
+/** Of T8: the tool takes four of them. */
+const ACK_WAIT_MS = isWhole ? 5_000 : 2_000;
 /** Calls over all rounds of T7. */
 const RUNS = isWhole ? 200 : 40;
+const kills = new KillRounds();
 const models = {
-  count: callsTool('count', { before: 50, after: 50 }),
-  count_again: callsTool('count_again', { before: 50, after: 50 }),
+  ...kills.models,
+  count: callsTool('count'),
   'count-slowly': callsTool('count', { before: 4_000 }),
 };
-
-/** Where the runner dies: at a point of its code, or, frozen with the commands at hand, before it looks at any. */
-const rounds = ['before it starts any', 'ledger.after-start:kill@3', 'effect.after:kill@5', 'reply.before:kill@4'];
 
 describe('effects', () => {
   let system: ProcessSystem;
@@ -27,41 +28,13 @@ describe('effects', () => {
   });
   afterAll(() => system.stop());
 
-  it.each(rounds)(
-    'T7 a runner killed %s: at most one effect, or the same id again where that is as good',
-    async (where) => {
-      const each = Math.ceil(RUNS / rounds.length / 2);
-      const fault = where.includes(':') ? { JETLOOP_FAULT: where } : {};
-      const doomed = await system.spawn('tool-runner', { ...env, ...fault });
-      if (!where.includes(':')) doomed.freeze();
-      const names = ['count', 'count_again'] as const;
-      const turns = await Promise.all(
-        Array.from({ length: each * 2 }, async (_, n) => {
-          const tool = names[n % 2] ?? 'count';
-          const session = `t7-${where.replaceAll(/\W/g, '-')}-${n}`;
-          return { tool, turn: await startToolTurn(system, session, tool) };
-        }),
-      );
-      if (!where.includes(':')) {
-        await untilDelivered(system);
-        doomed.kill9();
-      }
-      expect(await doomed.exited).toBe('SIGKILL');
-      const next = await system.spawn('tool-runner', env);
-      for (const { tool, turn } of turns) expect(await judge(system, tool, turn)).toEqual([]);
-      expect(await next.stop()).toBe(0);
+  it.each(killPoints)(
+    'T7 a runner killed $name: at most one run of what has an effect, and the same id again for what is idempotent',
+    async (point) => {
+      const rounds = RUNS / killPoints.length / CALLS_OF_ROUND;
+      for (let round = 0; round < rounds; round++) await kills.run(system, point, round);
     },
   );
-
-  it('T8 two runners and a tool that takes four ack waits: one run', async () => {
-    const runners = await Promise.all([system.spawn('tool-runner', env), system.spawn('tool-runner', env)]);
-    const turns = await Promise.all([1, 2, 3].map((n) => startToolTurn(system, `t8-${n}`, 'count-slowly')));
-    for (const turn of turns) {
-      expect(await turn.ended).toMatchObject({ reason: { kind: 'completed' }, results: [{ isError: false }] });
-      expect(await effectsOf(turn, 'count')).toHaveLength(1);
-    }
-    await Promise.all(runners.map((runner) => runner.stop()));
-  });
 
   it('F2 a runner stopped in a call, given up as unknown and woken: one result, and what came of it lies in DEAD', async () => {
     const sleeper = await system.spawn('tool-runner', env);
@@ -89,41 +62,29 @@ describe('effects', () => {
   });
 });
 
-/** What is wrong with a call whose runner may have died, in words. */
-async function judge(system: ProcessSystem, tool: string, turn: ToolTurn): Promise<string[]> {
-  const { reason, results, problems } = await turn.ended;
-  const effects = await effectsOf(turn, tool);
-  const code = results[0]?.isError === true ? results[0].error?.code : 'ok';
-  const id = `${system.tenant}.${turn.session}.1.1.0`;
-  const wrong = (isWrong: boolean, what: string) => (isWrong ? [`${turn.session}: ${what}`] : []);
-  return [
-    ...problems,
-    ...wrong(JSON.stringify(reason) !== '{"kind":"completed"}', `ended ${JSON.stringify(reason)}`),
-    ...wrong(results.length !== 1, `${results.length} results`),
-    ...wrong(
-      effects.some((effect) => effect !== id),
-      `effects ${effects.join()}`,
-    ),
-    ...(tool === 'count'
-      ? [
-          ...wrong(effects.length > 1, `${effects.length} effects`),
-          ...wrong(code === 'ok' && effects.length !== 1, 'a result without its effect'),
-          ...wrong(code !== 'ok' && code !== 'outcome_unknown', `the result is ${code}`),
-        ]
-      : [...wrong(effects.length === 0, 'no effect'), ...wrong(code !== 'ok', `the result is ${code}`)]),
-  ];
-}
+describe('long calls', () => {
+  let system: ProcessSystem;
+  beforeAll(async () => {
+    const long = { before: 4 * ACK_WAIT_MS };
+    const slow = { count: callsTool('count', long), count_again: callsTool('count_again', long) };
+    system = await ProcessSystem.start({ models: slow, ackWaitMs: ACK_WAIT_MS });
+    await Promise.all([system.spawn('llm-router'), system.spawn('loop-orchestrator')]);
+  });
+  afterAll(() => system.stop());
 
-async function untilDelivered({ bus }: ProcessSystem): Promise<void> {
-  for (let tries = 0; tries < 200; tries++) {
-    const { num_ack_pending: pending } = await bus.api<{ num_ack_pending: number }>(
-      'CONSUMER.INFO.COMMANDS.tool-runner',
-    );
-    if (pending > 0) return;
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  throw new Error('no command was delivered');
-}
+  it('T8 two runners and a tool that takes four ack waits: one run, with an effect or idempotent', async () => {
+    await Promise.all([system.spawn('tool-runner', env), system.spawn('tool-runner', env)]);
+    const calls = ['count', 'count_again', 'count', 'count_again'].map(async (tool, n) => {
+      const turn = await startToolTurn(system, `t8-${n}`, tool);
+      const end = await turn.ended;
+      return { tool, end, runs: await runsOf(turn, tool), effects: await effectsOf(turn, tool) };
+    });
+    for (const { end, runs, effects } of await Promise.all(calls)) {
+      expect(end).toMatchObject({ reason: { kind: 'completed' }, results: [{ isError: false }] });
+      expect({ runs: runs.length, effects: effects.length }).toEqual({ runs: 1, effects: 1 });
+    }
+  });
+});
 
 async function untilDead({ bus, tenant }: ProcessSystem) {
   for (let tries = 0; tries < 200; tries++) {

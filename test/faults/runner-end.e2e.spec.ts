@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { textOf } from '@jetloop/contracts';
 import { ProcessSystem } from './support/process-system.js';
-import { begunIn, callsTool, counterModule, effectsOf, startToolTurn } from './support/tool-turns.js';
+import { begunIn, callsTool, counterModule, effectsOf, runsOf, startToolTurn } from './support/tool-turns.js';
 
 jest.setTimeout(120_000);
 
@@ -15,7 +16,10 @@ beforeAll(async () => {
     models: {
       says: callsTool('moody__say'),
       exits: callsTool('exit_process'),
-      counts: callsTool('count_again'),
+      exhausts: callsTool('exhaust_memory'),
+      greedy: callsTool('bash', { command: 'head -c 1000000000 /dev/zero | LC_ALL=C tail' }),
+      'count-held': callsTool('count', { hold: 'before' }),
+      'again-held': callsTool('count_again', { hold: 'before' }),
       'count-slowly': callsTool('count', { before: 1_000 }),
       'count-long': callsTool('count', { before: 10_000 }),
       'count-again-long': callsTool('count_again', { before: 3_000 }),
@@ -37,18 +41,49 @@ it('T6 nothing of an MCP server is left after the runner has stopped, what it st
   expect(await Promise.all(pids.map(isAlive))).toEqual([false, false]);
 });
 
-it('T12 a tool that ends its process takes only its own call down: unknown, and the others run', async () => {
-  const doomed = await system.spawn('tool-runner', env);
-  const { ended } = await startToolTurn(system, 'exits', 'exits');
-  expect(await doomed.exited).toBe(1);
-  const next = await system.spawn('tool-runner', env);
-  const other = await startToolTurn(system, 'counts', 'counts');
-  expect(await other.ended).toMatchObject({ reason: { kind: 'completed' }, results: [{ isError: false }] });
-  expect(await ended).toMatchObject({
-    reason: { kind: 'completed' },
-    results: [{ isError: true, error: { code: 'outcome_unknown' } }],
-  });
-  expect(await next.stop()).toBe(0);
+it.each([
+  ['ends its process', 'exits', 1],
+  ['exhausts the memory of its process', 'exhausts', 'SIGABRT'],
+])(
+  'T12 a tool that %s: its own call is unknown, and those beside it have their outcome all the same',
+  async (_how, target, end) => {
+    const small = { NODE_OPTIONS: '--max-old-space-size=96' };
+    const doomed = await system.spawn('tool-runner', { ...env, ...small, COUNTER_HOLDS: 'true' });
+    const beside = ['count-held', 'again-held'] as const;
+    const begun = beside.map((name) => begunIn(system, `${target}-${name}`));
+    const others = await Promise.all(beside.map((name) => startToolTurn(system, `${target}-${name}`, name)));
+    await Promise.all(begun);
+    const own = await startToolTurn(system, target, target);
+    expect(await doomed.exited).toBe(end);
+    const next = await system.spawn('tool-runner', env);
+    const unknown = [{ isError: true, error: { code: 'outcome_unknown' } }];
+    const completed = { reason: { kind: 'completed' }, problems: [] };
+    expect(await own.ended).toMatchObject({ ...completed, results: unknown });
+    const [count, again] = await Promise.all(others.map(({ ended }) => ended));
+    expect(count).toMatchObject({ ...completed, results: unknown });
+    expect(again).toMatchObject({ ...completed, results: [{ isError: false }] });
+    const [counted, repeated] = others;
+    expect(await runsOf(counted!, 'count')).toHaveLength(1);
+    const runs = await runsOf(repeated!, 'count_again');
+    expect(runs.map(({ pid }) => pid)).toEqual([doomed.pid, next.pid]);
+    expect(new Set(runs.map(({ effectId }) => effectId)).size).toBe(1);
+    expect(await next.stop()).toBe(0);
+  },
+);
+
+it('T12 a command that exhausts memory takes only itself down: calls beside it end well, on the same runner', async () => {
+  const runner = await system.spawn('tool-runner', { ...env, JETLOOP_TOOL_MEMORY_MB: '64' });
+  const begun = begunIn(system, 'beside-command');
+  const beside = await startToolTurn(system, 'beside-command', 'count-slowly');
+  await begun;
+  const { ended } = await startToolTurn(system, 'greedy', 'greedy');
+  const { reason, results } = await ended;
+  expect(reason).toEqual({ kind: 'completed' });
+  expect(results).toMatchObject([{ isError: true, error: { code: 'exit_code' } }]);
+  expect(textOf(results[0]?.content ?? [])).toMatch(/memory exhausted/);
+  expect(await beside.ended).toMatchObject({ reason: { kind: 'completed' }, results: [{ isError: false }] });
+  expect((await runsOf(beside, 'count')).map(({ pid }) => pid)).toEqual([runner.pid]);
+  expect(await runner.stop()).toBe(0);
 });
 
 /** A runner that is stopped while it runs calls, and their turns as they end with the next one. */

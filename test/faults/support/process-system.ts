@@ -26,6 +26,8 @@ export interface ProcessSystemOptions {
   /** Address of NATS; default: the run's, with an account of its own. */
   readonly natsUrl?: string;
   readonly replicas?: number;
+  /** Milliseconds; default 1,000. */
+  readonly ackWaitMs?: number;
 }
 
 /** Services as processes of their own, which a test starts and kills one by one. */
@@ -41,11 +43,12 @@ export class ProcessSystem {
     readonly bus: Bus,
     /** Where `models` are; it outlives every service. */
     readonly provider: StrictProvider,
+    private readonly ackWaitMs: number,
     private readonly stopServers: () => Promise<void>,
   ) {}
 
   static async start(options: ProcessSystemOptions): Promise<ProcessSystem> {
-    const { models = {}, settings = {}, natsUrl, replicas = 1 } = options;
+    const { models = {}, settings = {}, natsUrl, replicas = 1, ackWaitMs = ACK_WAIT_MS } = options;
     const servers = await testServers();
     const provider = await startStrictProvider();
     const targets = { ...options.targets };
@@ -57,9 +60,9 @@ export class ProcessSystem {
     const folder = await realpath(await mkdtemp(join(tmpdir(), 'jetloop-faults-')));
     await writeFile(join(folder, 'models.yaml'), JSON.stringify({ targets }));
     const bus = await Bus.connect({ url, name: 'test' });
-    await applyTopology(bus, { ackWaitMs: ACK_WAIT_MS, replicas });
+    await applyTopology(bus, { ackWaitMs, replicas });
     const client = await JetloopClient.connect({ natsUrl: url, tenant: servers.tenant, actor: 'test' });
-    return new ProcessSystem(servers.tenant, url, servers.databaseUrl, folder, client, bus, provider, () =>
+    return new ProcessSystem(servers.tenant, url, servers.databaseUrl, folder, client, bus, provider, ackWaitMs, () =>
       servers.stop(),
     );
   }
@@ -68,7 +71,7 @@ export class ProcessSystem {
     const process = await spawnService(service, {
       NATS_URL: this.natsUrl,
       DATABASE_URL: this.databaseUrl,
-      JETLOOP_ACK_WAIT_MS: String(ACK_WAIT_MS),
+      JETLOOP_ACK_WAIT_MS: String(this.ackWaitMs),
       JETLOOP_WORKSPACE_ROOTS: this.folder,
       JETLOOP_ALLOW_INLINE_AGENTS: 'true',
       JETLOOP_MODELS: join(this.folder, 'models.yaml'),

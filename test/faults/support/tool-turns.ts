@@ -59,7 +59,20 @@ export function begunIn({ bus, tenant }: ProcessSystem, session: string): Promis
 }
 
 /** Effect ids that a counter wrote, in order. */
-export async function effectsOf({ workspace }: ToolTurn, tool: string): Promise<string[]> {
-  const text = await readFile(join(workspace, `${tool}.log`), 'utf8').catch(() => '');
+export function effectsOf({ workspace }: ToolTurn, tool: string): Promise<string[]> {
+  return linesOf(join(workspace, `${tool}.log`));
+}
+
+/** The runs of a counter, in order: their effect ids, and the processes that they were in. */
+export async function runsOf({ workspace }: ToolTurn, tool: string): Promise<{ effectId: string; pid: number }[]> {
+  const lines = await linesOf(join(workspace, `${tool}.runs`));
+  return lines.map((line) => {
+    const [effectId = '', pid] = line.split(' ');
+    return { effectId, pid: Number(pid) };
+  });
+}
+
+async function linesOf(file: string): Promise<string[]> {
+  const text = await readFile(file, 'utf8').catch(() => '');
   return text.split('\n').filter((line) => line !== '');
 }

@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseFaults, type Fault, type FaultPoint } from './parse-faults.js';
 
@@ -5,12 +6,13 @@ let armed: readonly (Fault & { passed: number })[] | undefined;
 
 /**
  * A place where a test can make this process fail: always compiled in, inert unless `JETLOOP_FAULT` names it
- * (`point:action[@nth],…`, spec 8.7). `drop`: the caller leaves out what it was about to do.
+ * (`point:action[@nth],…`, spec 8.7). `drop`: the caller leaves out what it was about to do. What strikes says so on standard error first.
  */
 export async function faultPoint(point: FaultPoint): Promise<'drop' | undefined> {
   armed ??= parseFaults(process.env['JETLOOP_FAULT']).map((fault) => ({ ...fault, passed: 0 }));
   for (const fault of armed) {
     if (fault.point !== point || (fault.passed += 1) !== fault.nth) continue;
+    writeSync(process.stderr.fd, `fault ${point}: ${fault.action}\n`);
     switch (fault.action) {
       case 'kill':
         process.kill(process.pid, 'SIGKILL');
