@@ -8,6 +8,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { textOf, type AgentSpecInput, type EventData } from '@jetloop/contracts';
+import { BlobStore } from '@jetloop/messaging';
+import { defineTool } from '@jetloop/tool-runner';
+import { z } from 'zod';
+import { expectCut } from './support/expect-cut.js';
 import type { TestSession } from './support/test-session.js';
 import { TestSystem } from './support/test-system.js';
 
@@ -60,7 +64,10 @@ const targets = {
     ['memory__create_entities', { entities: [{ name: 'Ada', entityType: 'person', observations: ['likes numbers'] }] }],
     ['memory__search_nodes', { query: 'numbers' }],
   ),
+  'wrong-memory': calls(['memory__create_entities', { entities: 'none' }]),
   says: calls(['moody__say', { word: 'yes' }]),
+  much: calls(['moody__much', { characters: 250_001 }]),
+  'too-much': calls(['moody__too_much']),
   dies: calls(['moody__die']),
   grows: calls(['moody__grow']),
 };
@@ -69,7 +76,10 @@ describe('MCP servers', () => {
   let system: TestSystem;
   const remote: ChildProcess[] = [];
   beforeAll(async () => {
-    system = await TestSystem.start({ targets, toolRunner: { mcpAddresses: ['127.0.0.1'] } });
+    const tools = [
+      defineTool({ name: 'taken__say', description: '', input: z.object({}), readonly: true, run: () => 'own' }),
+    ];
+    system = await TestSystem.start({ targets, tools, toolRunner: { mcpAddresses: ['127.0.0.1'] } });
   });
   afterAll(async () => {
     await system.stop();
@@ -132,46 +142,64 @@ describe('MCP servers', () => {
   });
 
   it('T5 server-everything over streamable HTTP: the same', async () => {
-    const { port } = await serve(
-      programOf('everything'),
-      ['streamableHttp'],
-      (PORT) => ({ PORT }),
-      'listening on port',
-    );
-    await expectEverything(await agent('everything', { everything: { url: `http://127.0.0.1:${port}/mcp` } }));
+    const session = await agent('everything', { everything: await reached['streamable HTTP']() });
+    await expectEverything(session);
+    const names = (await listed(session))?.tools.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['everything__echo', 'everything__get-tiny-image']));
   });
 
-  it('T5 progress is shown live, and a cancelled call ends alone: the server goes on', async () => {
-    const servers = { everything: published('everything') };
-    const session = await agent('long-running', servers);
-    const seen = new Promise<string>((resolve) => {
-      const subscription = system.bus.nats.subscribe(`live.${system.tenant}.${session.id}.tool`, {
-        callback: (_error, message) => {
-          subscription.unsubscribe();
-          resolve(message.json<{ text: string }>().text);
-        },
+  const reached = {
+    stdio: () => Promise.resolve(published('everything')),
+    'streamable HTTP': async () => {
+      const env = (PORT: string) => ({ PORT });
+      const { port } = await serve(programOf('everything'), ['streamableHttp'], env, 'listening on port');
+      return { url: `http://127.0.0.1:${port}/mcp` };
+    },
+  };
+
+  it.each(['stdio', 'streamable HTTP'] as const)(
+    'T5 progress over %s is shown live, and a cancelled call ends alone: the server goes on',
+    async (transport) => {
+      const servers = { everything: await reached[transport]() };
+      const session = await agent('long-running', servers);
+      const seen = new Promise<string>((resolve) => {
+        const subscription = system.bus.nats.subscribe(`live.${system.tenant}.${session.id}.tool`, {
+          callback: (_error, message) => {
+            subscription.unsubscribe();
+            resolve(message.json<{ text: string }>().text);
+          },
+        });
       });
-    });
-    const { messageId, sequence } = await system.client.prompt(session.id, 'go');
-    expect(await seen).toMatch(/^\d+ of 120$/);
-    await system.client.cancel(session.id);
-    expect(await session.endOf(messageId, sequence)).toMatchObject({ kind: 'aborted' });
-    const [result] = await session.data('tool.result');
-    expect(result).toMatchObject({ isError: true });
-    await expectEverything(await agent('everything', servers));
-  });
+      const { messageId, sequence } = await system.client.prompt(session.id, 'go');
+      expect(await seen).toMatch(/^\d+ of 120$/);
+      await system.client.cancel(session.id);
+      expect(await session.endOf(messageId, sequence)).toMatchObject({ kind: 'aborted' });
+      const [result] = await session.data('tool.result');
+      expect(result).toMatchObject({ isError: true });
+      await expectEverything(await agent('everything', servers));
+    },
+  );
 
   it('T5 server-filesystem and server-memory: what one call writes, the next one finds; what lies outside is refused', async () => {
     await writeFile(join(system.workspace, 'note.txt'), '');
     const memory = { ...published('memory'), env: { MEMORY_FILE_PATH: join(system.workspace, 'memory.jsonl') } };
     const files = published('filesystem', system.workspace);
-    const [wrote, read, refused] = await resultsOf(await agent('filesystem', { files }));
+    const filing = await agent('filesystem', { files });
+    const [wrote, read, refused] = await resultsOf(filing);
     expect([wrote?.isError, read?.isError, refused?.isError]).toEqual([false, false, true]);
     expect(textOf(read?.content ?? [])).toContain('kept');
     expect(await readFile(join(system.workspace, 'note.txt'), 'utf8')).toBe('kept');
-    const [made, found] = await resultsOf(await agent('memory', { memory }));
+    expect(textOf(refused?.content ?? [])).toMatch(/outside allowed directories/);
+    const remembering = await agent('memory', { memory });
+    const [made, found] = await resultsOf(remembering);
     expect([made?.isError, found?.isError]).toEqual([false, false]);
     expect(found?.output).toMatchObject({ entities: [{ name: 'Ada', observations: ['likes numbers'] }] });
+    const [wrong] = await resultsOf(await agent('wrong-memory', { memory }));
+    expect(wrong?.isError).toBe(true);
+    expect(textOf(wrong?.content ?? [])).toMatch(/expected array/);
+    const names = async (session: TestSession) => (await listed(session))?.tools.map(({ name }) => name) ?? [];
+    expect(await names(filing)).toEqual(expect.arrayContaining(['files__read_text_file', 'files__write_file']));
+    expect(await names(remembering)).toEqual(expect.arrayContaining(['memory__read_graph', 'memory__search_nodes']));
   });
 
   it('T6 names of 90 characters, with dots, and twice the same are made to fit; the raw name goes on the wire', async () => {
@@ -200,6 +228,14 @@ describe('MCP servers', () => {
     const raw = (await resultsOf(caller)).map((result) => saidBy(result).name);
     expect(raw.slice(0, 2).sort()).toEqual([LONG, `${LONG}x`]);
     expect(raw.slice(2)).toEqual(['dotted.name', 'dotted_name']);
+  });
+
+  it("T6 a server's tool that would have the name of one of the runner's own is left out, and the list says so", async () => {
+    const session = await agent('says', { moody: moody(), taken: moody({ WHICH: 'taken' }) });
+    await resultsOf(session);
+    const { tools = [], unavailable } = (await listed(session)) ?? {};
+    expect(tools.filter(({ name }) => name === 'taken__say')).toMatchObject([{ readonly: true }]);
+    expect(unavailable).toEqual([{ name: 'taken__say', reason: expect.stringMatching(/of its own/) }]);
   });
 
   it('T6 killed between calls: the next call starts it anew', async () => {
@@ -232,6 +268,56 @@ describe('MCP servers', () => {
     expect(await readFile(deaths, 'utf8')).toBe('died\n');
   });
 
+  it('T4 a long answer of a server: head and tail for the model, no character cut, the whole in the blob store', async () => {
+    const session = await agent('much', { moody: moody() });
+    const [result] = await resultsOf(session);
+    const whole = Buffer.from('🙂'.repeat(250_001));
+    expect(result).toMatchObject({ isError: false, output: { truncated: true, totalBytes: whole.length } });
+    expectCut(textOf(result?.content ?? []), whole);
+    const { whole: digest } = result?.output as { whole: string };
+    const kept = Buffer.from(await new BlobStore(system.bus).get(system.tenant, session.id, digest));
+    expect(kept.equals(whole)).toBe(true);
+  });
+
+  it('T4 an answer that is larger than a message may be: unknown what came of it, and the next call starts the server anew', async () => {
+    const servers = { moody: moody({ WHICH: 'too-much' }) };
+    const [result] = await resultsOf(await agent('too-much', servers));
+    expect(result).toMatchObject({ isError: true, error: { code: 'outcome_unknown' } });
+    expect(textOf(result?.content ?? [])).toMatch(/sent more in one message than is taken/);
+    expect(await resultsOf(await agent('says', servers))).toMatchObject([{ isError: false }]);
+  });
+
+  it('T6 lines that are no messages, and an answer that comes twice, are passed over', async () => {
+    const session = await agent('says', { moody: moody({ MOODY_CHATTER: 'true' }) });
+    const [first] = await resultsOf(session);
+    const [, second] = await resultsOf(session);
+    expect(saidBy(second).pid).toBe(saidBy(first).pid);
+  });
+
+  it('T6 a server that starts anew for a call, slowly: a cancel ends the turn, and the call is never made', async () => {
+    const [deaths, pids] = [join(system.workspace, 'deaths-slow'), join(system.workspace, 'pids-slow')];
+    const servers = { moody: moody({ MOODY_START_MS: '3000', MOODY_DEATHS: deaths, MOODY_PIDS: pids }) };
+    const killed = Promise.withResolvers<undefined>();
+    const session = await system.create([{ after: killed.promise, calls: [{ name: 'moody__die' }] }], {
+      ...{ tools: ['*'], mcpServers: servers },
+    });
+    const end = await session.begin('go');
+    await session.until('tools.listed');
+    const [pid = 0] = (await readFile(pids, 'utf8')).split('\n').map(Number);
+    process.kill(pid, 'SIGKILL');
+    await untilGone(pid);
+    killed.resolve(undefined);
+    await session.until('tool.call');
+    // Each start writes two lines.
+    while ((await readFile(pids, 'utf8')).trim().split('\n').length < 4) await sleep(10);
+    await system.client.cancel(session.id);
+    expect(await end()).toMatchObject({ kind: 'aborted' });
+    expect(await session.data('tool.result')).toMatchObject([{ isError: true }]);
+    // By the time that it answers another session, it would have had the call.
+    expect(await resultsOf(await agent('says', servers))).toMatchObject([{ isError: false }]);
+    await expect(readFile(deaths, 'utf8')).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
   it('T6 a slow start is waited for; a server that cannot list, or is not there, takes only its own tools away', async () => {
     const slow = await agent('says', { moody: moody({ MOODY_START_MS: '2000' }) });
     expect(await resultsOf(slow)).toMatchObject([{ isError: false }]);
@@ -239,11 +325,13 @@ describe('MCP servers', () => {
       moody: moody(),
       silent: moody({ MOODY_LIST: 'fails' }),
       absent: { command: 'no-such-program-here' },
+      gone: moody({ MOODY_EXIT: 'no licence found' }),
       unarmed: moody({ MOODY_SECRET: 'env:JETLOOP_NO_SUCH_SECRET' }),
     });
     expect(await resultsOf(partly)).toMatchObject([{ isError: false }]);
     const { unavailable } = (await listed(partly)) ?? {};
-    expect(unavailable?.map(({ name }) => name).sort()).toEqual(['absent', 'silent', 'unarmed']);
+    expect(unavailable?.map(({ name }) => name).sort()).toEqual(['absent', 'gone', 'silent', 'unarmed']);
+    expect(JSON.stringify(unavailable)).toContain('no licence found');
     expect(JSON.stringify(unavailable)).toContain('not in the mood');
     expect(JSON.stringify(unavailable)).toContain('JETLOOP_NO_SUCH_SECRET');
   });

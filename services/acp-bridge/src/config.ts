@@ -1,7 +1,6 @@
-import { z } from 'zod';
+import { folderList } from '@jetloop/platform';
 
 /** Settings of the bridge's process, beside the common ones. */
 export const configShape = {
-  /** Folders, separated by colons. */
-  JETLOOP_WORKSPACE_ROOTS: z.string('expected folders separated by ":"').transform((value) => value.split(':')),
+  JETLOOP_WORKSPACE_ROOTS: folderList,
 };

@@ -1,10 +1,10 @@
+import { folderList } from '@jetloop/platform';
 import { z } from 'zod';
 import { MAX_CACHED_SESSIONS } from './options.js';
 
 /** Settings of the orchestrator, from its environment. */
 export const configShape = {
-  /** Folders, separated by colons. */
-  JETLOOP_WORKSPACE_ROOTS: z.string('expected folders separated by ":"').transform((value) => value.split(':')),
+  JETLOOP_WORKSPACE_ROOTS: folderList,
   JETLOOP_ALLOW_INLINE_AGENTS: z
     .enum(['true', 'false'])
     .default('false')

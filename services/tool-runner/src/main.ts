@@ -1,6 +1,5 @@
 import { overNats, startCommandService } from '@jetloop/messaging/nest';
-import { runService } from '@jetloop/platform';
-import { z } from 'zod';
+import { folderList, runService } from '@jetloop/platform';
 import { settingsOf, toolRunnerConfig } from './config.js';
 import { ToolRunnerModule } from './tool-runner.module.js';
 
@@ -8,8 +7,7 @@ const service = 'tool-runner';
 
 const configShape = {
   ...toolRunnerConfig,
-  /** Folders, separated by colons. */
-  JETLOOP_WORKSPACE_ROOTS: z.string('expected folders separated by ":"').transform((value) => value.split(':')),
+  JETLOOP_WORKSPACE_ROOTS: folderList,
 };
 
 await runService(service, configShape, (config, { logger, metrics }) =>

@@ -41,9 +41,14 @@ export class ToolRunnerModule {
         { provide: CallLogs, useFactory: (bus: Bus) => new CallLogs(bus), inject: [Bus] },
         {
           provide: CallRunner,
-          useFactory: (bus: Bus, logs: CallLogs, live: LiveChannel, blobs: BlobStore) =>
-            new CallRunner(new Workspaces(options.workspaceRoots), new TurnWatch(bus, logs), live, blobs),
-          inject: [Bus, CallLogs, LiveChannel, BlobStore],
+          useFactory: (live: LiveChannel, blobs: BlobStore) =>
+            new CallRunner(new Workspaces(options.workspaceRoots), live, blobs),
+          inject: [LiveChannel, BlobStore],
+        },
+        {
+          provide: TurnWatch,
+          useFactory: (bus: Bus, logs: CallLogs) => new TurnWatch(bus, logs),
+          inject: [Bus, CallLogs],
         },
         { provide: EffectGuard, useFactory: (bus: Bus) => effectGuard(bus, options), inject: [Bus] },
         { provide: CallLimits, useValue: new CallLimits(options) },

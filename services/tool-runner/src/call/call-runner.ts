@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { ToolCommand, ToolReply } from '@jetloop/contracts';
-import { RetryableError, type BlobStore, type Delivery, type LiveChannel, type TurnWatch } from '@jetloop/messaging';
+import { RetryableError, type BlobStore, type Delivery, type LiveChannel } from '@jetloop/messaging';
 import { runTool } from '../tool/run-tool.js';
 import { ToolError } from '../tool/tool-error.js';
 import type { Tool, ToolLog } from '../tool/tool.js';
@@ -18,21 +18,22 @@ export class CallRunner {
 
   constructor(
     private readonly workspaces: Workspaces,
-    private readonly watch: TurnWatch,
     private readonly live: LiveChannel,
     private readonly blobs: BlobStore,
   ) {}
 
-  /** @throws RetryableError when the service stops before it ends: a result by that is nobody's word */
-  async run(tool: Tool, command: CallCommand, delivery: Delivery): Promise<Result> {
-    const result = await this.#run(tool, command, delivery);
+  /**
+   * @param cancelled aborts when nobody wants the result any more
+   * @throws RetryableError when the service stops before it ends: a result by that is nobody's word
+   */
+  async run(tool: Tool, command: CallCommand, delivery: Delivery, cancelled: AbortSignal): Promise<Result> {
+    const result = await this.#run(tool, command, delivery, cancelled);
     if (delivery.signal.aborted) throw new RetryableError('the runner stops');
     return result;
   }
 
-  async #run(tool: Tool, command: CallCommand, delivery: Delivery): Promise<Result> {
+  async #run(tool: Tool, command: CallCommand, delivery: Delivery, cancelled: AbortSignal): Promise<Result> {
     const { tenant, session, turn, step, n, callId, effectId } = command;
-    const turnWatch = this.watch.follow(command);
     const sinks: WholeOutput[] = [];
     try {
       const workspace = await this.workspaces.open(command);
@@ -52,7 +53,7 @@ export class CallRunner {
           sinks.push(sink);
           return sink;
         },
-        signal: turnWatch.signal,
+        signal: cancelled,
         progress: (text: string) => {
           this.live.publish('tool', tenant, session, { turn, step, n, callId, text });
         },
@@ -64,7 +65,6 @@ export class CallRunner {
       if (!(thrown instanceof ToolError)) throw thrown;
       return refusal(thrown.name, thrown.code, thrown.message);
     } finally {
-      turnWatch.stop();
       await Promise.all(sinks.map((sink) => sink.close()));
     }
   }

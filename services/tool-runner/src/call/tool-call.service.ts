@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ToolCommand, ToolReply } from '@jetloop/contracts';
-import type { Delivery } from '@jetloop/messaging';
+import { TurnWatch, type Delivery } from '@jetloop/messaging';
 import { EffectGuard } from '../effect/effect-guard.js';
 import { ToolError } from '../tool/tool-error.js';
 import type { Tool } from '../tool/tool.js';
@@ -27,12 +27,19 @@ export class ToolCallService {
     private readonly runner: CallRunner,
     private readonly guard: EffectGuard,
     private readonly limits: CallLimits,
+    private readonly watch: TurnWatch,
   ) {}
 
   /** Undefined: it has its result already, or another runner was believed; there is nothing to say. */
   async call(command: CallCommand, delivery: Delivery): Promise<ToolReply | undefined> {
-    const result = await this.#resultOf(command, delivery);
-    return result && { commandId: command.commandId, kind: 'tool', result };
+    // Followed before the log is read, and before a server is started for it: a cancel in between is not missed.
+    const turn = this.watch.follow(command);
+    try {
+      const result = await this.#resultOf(command, delivery, turn.signal);
+      return result && { commandId: command.commandId, kind: 'tool', result };
+    } finally {
+      turn.stop();
+    }
   }
 
   /** Whether the call only waits for the runner that is at it. */
@@ -40,15 +47,16 @@ export class ToolCallService {
     return this.guard.knows(effectId);
   }
 
-  async #resultOf(command: CallCommand, delivery: Delivery): Promise<Result | undefined> {
+  async #resultOf(command: CallCommand, delivery: Delivery, cancelled: AbortSignal): Promise<Result | undefined> {
     const log = await this.#read(command, delivery);
     const standing = standingOf(log, command);
     if (standing === 'settled') return undefined;
     const mayHaveRun = delivery.deliveries > 1 && (await this.waits(command));
-    if (standing === 'cancelling' && !mayHaveRun)
-      return refusal('Cancelled', 'cancelled', 'This call was not run: the turn was cancelled.');
+    if (standing === 'cancelling' && !mayHaveRun) return notRun;
     const { tenant, session, servers, name } = command;
-    const tool = await this.#find({ tenant, session, servers, tools: log.tools }, name);
+    const finding = this.#find({ tenant, session, servers, tools: log.tools }, name);
+    const tool = await (mayHaveRun ? finding : Promise.race([finding, cancelOf(cancelled)]));
+    if (tool === 'cancelled') return notRun;
     if (tool instanceof ToolError) return refusal(tool.name, tool.code, tool.message);
     if (!tool) return refusal('UnknownTool', 'unknown_tool', `This agent has no tool named ${name}.`);
     const refused = refuse(tool, command);
@@ -58,7 +66,7 @@ export class ToolCallService {
     const admission = this.limits.admit(tenant, name);
     if (!admission.admitted) return deferred(admission.reason);
     try {
-      const run = () => this.runner.run(tool, command, delivery);
+      const run = () => this.runner.run(tool, command, delivery, cancelled);
       return await (needsLedger(tool) ? this.guard.runOnce(command, delivery, run) : run());
     } finally {
       admission.release();
@@ -78,6 +86,19 @@ export class ToolCallService {
     if (deliveries > 1) await this.logs.readAll(tenant, session);
     return this.logs.read(tenant, session, upTo);
   }
+}
+
+const notRun = refusal('Cancelled', 'cancelled', 'This call was not run: the turn was cancelled.');
+
+/** Resolves when the turn is cancelled. */
+function cancelOf(cancelled: AbortSignal): Promise<'cancelled'> {
+  return new Promise((resolve) => {
+    const onAbort = () => {
+      resolve('cancelled');
+    };
+    if (cancelled.aborted) onAbort();
+    else cancelled.addEventListener('abort', onAbort, { once: true });
+  });
 }
 
 function needsLedger(tool: Tool): boolean {

@@ -24,14 +24,17 @@ export class Tools {
   async list(asker: Asker): Promise<{ tools: Tool[]; unavailable: { name: string; reason: string }[] }> {
     const own = [...this.registry.tools(), ...asker.tools.filter(isControlTool).map(controlTool)];
     const mcp = await this.mcp.list(asker);
-    const all = [...own, ...mcp.tools].filter(({ name }) => mayUse(asker.tools, name));
-    const known = new Set([...own, ...mcp.tools].map(({ name }) => name));
+    const taken = new Set(own.map(({ name }) => name));
+    const [shadowed, free] = partition(mcp.tools, ({ name }) => taken.has(name));
+    const all = [...own, ...free].filter(({ name }) => mayUse(asker.tools, name));
+    const known = new Set([...own, ...free].map(({ name }) => name));
     const absent = asker.tools.filter((name) => !name.endsWith('*') && !known.has(name));
     return {
       tools: all.sort((a, b) => (a.name < b.name ? -1 : 1)),
       unavailable: [
         ...absent.map((name) => ({ name, reason: 'this runner has no tool of that name' })),
         ...mcp.unavailable,
+        ...shadowed.map(({ name }) => ({ name, reason: 'the runner has a tool of its own of that name' })),
       ],
     };
   }
@@ -41,6 +44,10 @@ export class Tools {
     if (!mayUse(asker.tools, name)) return undefined;
     return this.registry.get(name) ?? (await this.mcp.find(asker, name));
   }
+}
+
+function partition<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {
+  return [all.filter(isFirst), all.filter((one) => !isFirst(one))];
 }
 
 function mayUse(tools: readonly string[], name: string): boolean {

@@ -13,6 +13,7 @@ export class WholeOutput implements OutputSink {
   readonly #hash = createHash('sha256');
   #file: Promise<FileHandle> | undefined;
   #size = 0;
+  #isLost = false;
 
   constructor(
     private readonly blobs: Pick<BlobStore, 'putStream'>,
@@ -20,14 +21,22 @@ export class WholeOutput implements OutputSink {
     private readonly session: string,
     /** Told when the whole could not be kept: the call's result stands without it. */
     private readonly onFailure: (error: unknown) => void,
+    private readonly folder = tmpdir(),
   ) {}
 
   async write(chunk: Uint8Array): Promise<void> {
-    this.#file ??= openUnlinked();
-    const file = await this.#file;
-    await file.write(chunk, 0, chunk.length, this.#size);
-    this.#hash.update(chunk);
-    this.#size += chunk.length;
+    if (this.#isLost) return;
+    try {
+      this.#file ??= openUnlinked(this.folder);
+      const file = await this.#file;
+      await file.write(chunk, 0, chunk.length, this.#size);
+      this.#hash.update(chunk);
+      this.#size += chunk.length;
+    } catch (error) {
+      this.#isLost = true;
+      this.onFailure(error);
+      await this.close();
+    }
   }
 
   /** The digest under which the blob store has it. */
@@ -56,8 +65,8 @@ export class WholeOutput implements OutputSink {
 }
 
 /** Without a name, it is gone with this process, however that ends. */
-async function openUnlinked(): Promise<FileHandle> {
-  const path = join(tmpdir(), `jetloop-output-${randomUUID()}`);
+async function openUnlinked(folder: string): Promise<FileHandle> {
+  const path = join(folder, `jetloop-output-${randomUUID()}`);
   const file = await open(path, 'wx+', 0o600);
   await unlink(path);
   return file;

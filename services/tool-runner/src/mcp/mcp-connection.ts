@@ -32,7 +32,7 @@ export interface McpConnection {
   close(): Promise<void>;
 }
 
-/** The server was gone before it answered: what came of the call is not known. */
+/** The server was gone before it answered, for a reason in words: what came of the call is not known. */
 export class McpDiedError extends Error {
   override readonly name = 'McpDiedError';
 }

@@ -22,6 +22,8 @@ export interface McpServerOptions {
  */
 export class McpServer {
   #connection: Promise<McpConnection> | undefined;
+  /** The one that `#connection` came to. */
+  #live: McpConnection | undefined;
   #tools: Promise<readonly McpListing[]> | undefined;
   #failures = 0;
   #calls = 0;
@@ -40,9 +42,9 @@ export class McpServer {
 
   /** @throws ToolError `mcp_unavailable` before anything was sent; McpDiedError; what the server answered */
   async call(call: McpCall): Promise<McpResult> {
-    const connection = await this.#connected();
     this.#calls += 1;
     try {
+      const connection = await this.#connected();
       const result = await connection.callTool(call);
       this.#failures = 0;
       return result;
@@ -75,7 +77,10 @@ export class McpServer {
         this.#tools = undefined;
       });
       const since = this.options.now();
+      this.#live = connection;
       void connection.closed.then(() => {
+        // One that was given up counted when it was.
+        if (this.#live !== connection) return;
         if (this.options.now() - since > STEADY_MS) this.#failures = 0;
         this.#lost(this.#isClosed ? undefined : 'it ended');
       });
@@ -101,16 +106,26 @@ export class McpServer {
       // A name that is listed twice is one tool: which of the two a call means only the server knows.
       return listed.filter(({ name }, index) => listed.findIndex((other) => other.name === name) === index);
     } catch (error) {
-      this.#tools = undefined;
       const { message } = readThrown(error);
-      this.#count(message);
+      if (this.#live === connection) this.#giveUp(connection, message);
       throw this.#unavailable(message);
+    }
+  }
+
+  /** A server that cannot list its tools is ended, unless it is at a call: then it is only asked again. */
+  #giveUp(connection: McpConnection, problem: string): void {
+    this.#tools = undefined;
+    if (this.isBusy) this.#count(problem);
+    else {
+      this.#lost(problem);
+      void connection.close();
     }
   }
 
   /** The connection is gone; a problem counts as a failure. */
   #lost(problem: string | undefined): void {
     this.#connection = undefined;
+    this.#live = undefined;
     this.#tools = undefined;
     if (problem !== undefined) this.#count(problem);
   }

@@ -12,7 +12,10 @@ const call = {
 function moody() {
   let now = 0;
   let starts = 0;
+  let ends = 0;
   let isBroken = false;
+  let cannotList = false;
+  let answers: Promise<unknown> = Promise.resolve();
   let end: () => void = () => undefined;
   let announce: () => void = () => undefined;
   const tools = [{ name: 'say', description: '', inputSchema: {} }];
@@ -28,9 +31,10 @@ function moody() {
       });
       const connection: McpConnection = {
         closed,
-        listTools: () => Promise.resolve([...tools]),
-        callTool: () => Promise.resolve({ content: [], isError: false }),
+        listTools: () => (cannotList ? Promise.reject(new Error('no list')) : Promise.resolve([...tools])),
+        callTool: () => answers.then(() => ({ content: [], isError: false })),
         close: () => {
+          ends += 1;
           end();
           return Promise.resolve();
         },
@@ -42,6 +46,11 @@ function moody() {
     server,
     tools,
     starts: () => starts,
+    ends: () => ends,
+    answerAfter: (event: Promise<unknown>) => {
+      answers = event;
+    },
+    forgetTools: () => (cannotList = true),
     break: () => (isBroken = true),
     mend: () => (isBroken = false),
     after: (milliseconds: number) => (now += milliseconds),
@@ -107,6 +116,35 @@ describe('an MCP server', () => {
     await expect(one.server.call(call)).rejects.toThrow(
       /withdrawn after 10 failures in a row, the last: no such program/,
     );
+  });
+
+  it('that cannot list its tools is ended each time, and withdrawn like one that does not start', async () => {
+    const { server, starts, ends, forgetTools, after } = moody();
+    forgetTools();
+    await expect(server.tools()).rejects.toThrow(/no list/);
+    await expect(server.tools()).rejects.toThrow(/no list/);
+    await expect(server.tools()).rejects.toThrow(/started again in a moment/);
+    for (let n = 2; n < MAX_FAILURES; n++) {
+      after(60_000);
+      await expect(server.tools()).rejects.toThrow(/no list/);
+    }
+    after(3_600_000);
+    await expect(server.tools()).rejects.toThrow(/withdrawn after 10 failures in a row, the last: no list/);
+    expect({ starts: starts(), ends: ends() }).toEqual({ starts: MAX_FAILURES, ends: MAX_FAILURES });
+  });
+
+  it('that cannot list its tools any more is not ended in a call', async () => {
+    const { server, ends, forgetTools, announce, answerAfter } = moody();
+    await server.tools();
+    forgetTools();
+    announce();
+    const { promise, resolve } = Promise.withResolvers();
+    answerAfter(promise);
+    const calling = server.call(call);
+    await expect(server.tools()).rejects.toThrow(/no list/);
+    expect(ends()).toBe(0);
+    resolve(undefined);
+    await calling;
   });
 
   it('that is closed starts no more', async () => {

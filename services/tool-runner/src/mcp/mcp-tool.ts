@@ -39,7 +39,7 @@ export function mcpTool(server: McpServer, { server: name, listing, readonly }: 
         if (!(error instanceof McpDiedError)) throw error;
         throw new ToolError(
           'outcome_unknown',
-          `The MCP server ${name} ended before it answered: it is not known what came of this call. Look before you try it again.`,
+          `The MCP server ${name} ${error.message}: it is not known what came of this call. Look before you try it again.`,
         );
       }
     },

@@ -100,10 +100,15 @@ class SdkConnection implements McpConnection {
       );
       return mcpResultSchema.parse(result);
     } catch (error) {
-      throw isGone(error) ? new McpDiedError('the server was gone before it answered', { cause: error }) : error;
+      throw isGone(error) ? new McpDiedError(this.#endOf(), { cause: error }) : error;
     } finally {
       stopWatching?.();
     }
+  }
+
+  #endOf(): string {
+    const isOverflow = this.transport instanceof StdioTransport && this.transport.isOverflow;
+    return isOverflow ? 'sent more in one message than is taken, and was ended' : 'ended before it answered';
   }
 
   async close(): Promise<void> {

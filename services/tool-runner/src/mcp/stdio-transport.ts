@@ -1,6 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { ReadBuffer, serializeMessage, type JSONRPCMessage, type Transport } from '@modelcontextprotocol/client';
+import {
+  deserializeMessage,
+  serializeMessage,
+  type JSONRPCMessage,
+  type Transport,
+} from '@modelcontextprotocol/client';
+import { LineBuffer, LineOverflowError } from './line-buffer.js';
 import { endProcessGroup, holdProcessGroup } from '../builtin/process-group.js';
 
 export interface StdioServer {
@@ -12,6 +18,8 @@ export interface StdioServer {
 /** Between the end of its input and SIGTERM, and between SIGTERM and SIGKILL (milliseconds). */
 const GRACE_MS = 1_000;
 const COMPLAINT_LIMIT = 2_000;
+/** Bytes of one message. */
+const MESSAGE_LIMIT = 10 * 1024 * 1024;
 
 /**
  * Speaks with a server over its standard input and output. The server runs in a process group of its own, so that what it
@@ -21,16 +29,22 @@ export class StdioTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
-  readonly #buffer = new ReadBuffer();
+  readonly #lines = new LineBuffer(MESSAGE_LIMIT);
   #child: ChildProcess | undefined;
   #complaint = '';
   #ending: Promise<void> | undefined;
+  #isOverflow = false;
 
   constructor(private readonly server: StdioServer) {}
 
   /** The last words on its standard error. */
   get complaint(): string {
     return this.#complaint.trim();
+  }
+
+  /** It was ended because it sent a message over the limit. */
+  get isOverflow(): boolean {
+    return this.#isOverflow;
   }
 
   async start(): Promise<void> {
@@ -86,22 +100,24 @@ export class StdioTransport implements Transport {
   }
 
   #read(chunk: Buffer): void {
+    // Nothing that follows too long a line could be told apart.
+    if (this.#isOverflow) return;
     try {
-      this.#buffer.append(chunk);
+      for (const line of this.#lines.take(chunk)) this.#accept(line);
     } catch (error) {
-      // Larger than the buffer takes: nothing that follows could be told apart.
       this.onerror?.(asError(error));
+      if (!(error instanceof LineOverflowError)) return;
+      this.#isOverflow = true;
       void this.close();
-      return;
     }
-    for (;;) {
-      try {
-        const message = this.#buffer.readMessage();
-        if (message === null) return;
-        this.onmessage?.(message);
-      } catch (error) {
-        this.onerror?.(asError(error));
-      }
+  }
+
+  /** What is no message is what servers print: it is passed over. */
+  #accept(line: string): void {
+    try {
+      this.onmessage?.(deserializeMessage(line));
+    } catch (error) {
+      this.onerror?.(asError(error));
     }
   }
 }

@@ -1,4 +1,5 @@
 import { cutText } from './cut-output.js';
+import { WHOLE_LIMIT } from './output-collector.js';
 import { Stop } from './stop.js';
 import { readThrown } from './thrown.js';
 import { ToolError } from './tool-error.js';
@@ -47,8 +48,23 @@ export async function runTool(
   return { ...result, durationMs: Math.round(performance.now() - started) };
 }
 
-const attempt = async (tool: Tool, args: Record<string, unknown>, ctx: ToolContext) =>
-  checkReturn(await tool.run(args, ctx));
+async function attempt(tool: Tool, args: Record<string, unknown>, ctx: ToolContext): Promise<CheckedReturn> {
+  const { checked, cut } = checkReturn(await tool.run(args, ctx));
+  // A tool that has an output for programs says itself where the whole is.
+  if (cut.length === 0 || checked.output !== undefined) return checked;
+  const output = await keepWhole(cut, ctx);
+  return { ...checked, ...(output ? { output } : {}) };
+}
+
+/** Puts the texts that the model gets a part of where the outputs of commands are kept. */
+async function keepWhole(texts: readonly string[], ctx: ToolContext): Promise<CheckedReturn['output']> {
+  const bytes = Buffer.from(texts.join('\n'));
+  const sink = bytes.length > WHOLE_LIMIT ? undefined : ctx.openSink?.();
+  if (!sink) return undefined;
+  await sink.write(bytes);
+  const whole = await sink.end();
+  return whole === undefined ? undefined : { truncated: true, totalBytes: bytes.length, whole };
+}
 
 /** A stopped tool may still tell how far it came. */
 function withStop(answer: CheckedReturn | undefined, stop: ToolError | undefined, ctx: ToolContext): CheckedReturn {

@@ -127,6 +127,32 @@ describe('runTool', () => {
     );
   });
 
+  it('keeps the whole of text that was cut, unless the tool has an output of its own', async () => {
+    const kept: string[] = [];
+    const openSink = () => ({
+      write: (chunk: Uint8Array) => Promise.resolve(void kept.push(Buffer.from(chunk).toString())),
+      end: () => Promise.resolve('digest'),
+    });
+    const [long, short] = ['é'.repeat(50_000), 'short'];
+    const { output } = await box.run(
+      toolThat(() => [short, long].map((text) => ({ type: 'text' as const, text }))),
+      {},
+      { openSink },
+    );
+    expect(output).toEqual({ truncated: true, totalBytes: 100_000, whole: 'digest' });
+    await box.run(
+      toolThat(() => short),
+      {},
+      { openSink },
+    );
+    await box.run(
+      toolThat(() => ({ content: long, output: 7 })),
+      {},
+      { openSink },
+    );
+    expect(kept).toEqual([long]);
+  });
+
   it('refuses what a careless tool hands back', async () => {
     const circular: Record<string, unknown> = {};
     circular.self = circular;

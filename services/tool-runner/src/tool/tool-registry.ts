@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isControlTool } from '@jetloop/contracts';
 import { canonicalJson } from './canonical-json.js';
 import { TOOL_NAME } from './tool-name.js';
 import type { Tool } from './tool.js';
@@ -24,6 +25,8 @@ export class ToolRegistry {
   add(tool: Tool): void {
     if (!TOOL_NAME.test(tool.name))
       throw new TypeError(`a tool's name must match ${TOOL_NAME.source}, got "${tool.name}"`);
+    if (isControlTool(tool.name))
+      throw new Error(`"${tool.name}" is a tool of the loop itself; rename or leave out yours`);
     if (this.#tools.has(tool.name))
       throw new Error(`two tools are named "${tool.name}"; rename or leave out one of them`);
     this.#tools.set(tool.name, tool);

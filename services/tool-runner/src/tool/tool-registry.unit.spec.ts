@@ -35,6 +35,10 @@ describe('ToolRegistry', () => {
     expect(() => new ToolRegistry([named('a'), named('a')])).toThrow('two tools are named "a"');
   });
 
+  it("refuses a name of the loop's own tools", () => {
+    expect(() => new ToolRegistry([named('ask_user')])).toThrow('"ask_user" is a tool of the loop itself');
+  });
+
   it.each(['', 'a.b', 'ä', 'x'.repeat(65)])('refuses the name %j', (name) => {
     expect(() => named(name)).toThrow(/must match/);
   });

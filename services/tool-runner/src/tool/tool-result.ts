@@ -36,29 +36,35 @@ export interface CheckedReturn {
   error?: ToolFailure;
 }
 
-/** Checks what a tool handed back (tools are plugged in, their types may lie) and cuts it to what the model gets. */
-export function checkReturn(returned: ToolReturn): CheckedReturn {
+/**
+ * Checks what a tool handed back (tools are plugged in, their types may lie) and cuts it to what the model gets.
+ * @returns `cut`: the texts of which the model gets a part, whole and in order
+ */
+export function checkReturn(returned: ToolReturn): { checked: CheckedReturn; cut: string[] } {
   const isContent = typeof returned === 'string' || Array.isArray(returned);
   const parsed = Returned.safeParse(isContent ? { content: returned } : returned);
   if (!parsed.success)
     throw new ToolError('invalid_result', 'The tool handed back something else than text or content blocks.');
   const { content, output, isError = false, error } = parsed.data;
   const blocks: ToolBlock[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
-  return {
-    content: cutBlocks(blocks),
+  const cut: string[] = [];
+  const checked = {
+    content: cutBlocks(blocks, cut),
     ...(output === undefined ? {} : { output: asJson(output) }),
     isError: isError || error !== undefined,
     ...(error === undefined ? {} : { error }),
   };
+  return { checked, cut };
 }
 
 /** All text of one result shares the limit; a late block still gets room for a head and a tail. */
-function cutBlocks(blocks: ToolBlock[]): CheckedBlock[] {
+function cutBlocks(blocks: ToolBlock[], whole: string[]): CheckedBlock[] {
   let room = OUTPUT_LIMIT;
   const cutTo = (text: string): string => {
     // NUL has no place in a model's text nor in Postgres' jsonb.
     const visible = text.includes('\0') ? text.replaceAll('\0', '␀') : text;
-    const shown = cutText(visible, { limit: Math.max(room, 512) }).text;
+    const { text: shown, truncated } = cutText(visible, { limit: Math.max(room, 512) });
+    if (truncated) whole.push(text);
     room -= Buffer.byteLength(shown);
     return shown;
   };
