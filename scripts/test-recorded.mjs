@@ -1,4 +1,4 @@
-// Runs the adapter suite on a folder of recorded provider answers: npm run test:recorded -- <folder>
+// Runs the services on a folder of recorded provider answers: npm run test:recorded -- <folder>
 import { spawn } from 'node:child_process';
 import { join, resolve } from 'node:path';
 

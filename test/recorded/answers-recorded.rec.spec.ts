@@ -1,9 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { startReplayServer, type ReplayServer } from '@jetloop/testing';
-import { attempt, errorOf, requestTo, textOf } from './adapter-driver.fixture.spec.js';
-import { saidIn } from './recorded-text.fixture.spec.js';
+import type { CatalogueInput } from '@jetloop/llm-router';
+import { startReplayServer, wireAnswer, type ReplayServer } from '@jetloop/testing';
+import { DIALECTS } from '../e2e/support/provider-system.js';
+import { TestSystem } from '../e2e/support/test-system.js';
+import { saidIn } from './support/said-in.js';
 
 // Single bytes of the largest recordings take a while on a busy machine.
 jest.setTimeout(180_000);
@@ -63,7 +65,8 @@ function targetOf(file: string) {
   const [model = '', kind] = file.split(/\.(?=chunks\.txt$|json$)/);
   const [provider = ''] = model.split('-');
   const dialect = provider === 'anthropic' || provider === 'google' ? provider : 'chat';
-  return { model, dialect, stream: kind !== 'json' };
+  const stream = kind !== 'json';
+  return { model, dialect, stream, target: stream ? dialect : `${dialect}-whole` } as const;
 }
 
 it('the folder of recordings is named by JETLOOP_RECORDED, and this suite knows every file of it', () => {
@@ -77,31 +80,54 @@ describe.each([
   ['single bytes', 1],
 ])('R24 recorded answers, %s', (_name, pieces) => {
   let server: ReplayServer;
+  let system: TestSystem;
   beforeAll(async () => {
     server = await startReplayServer({ folder, strict: true, ...(pieces === undefined ? {} : { pieces }) });
+    const targets: CatalogueInput['targets'] = {};
+    for (const dialect of DIALECTS) {
+      const target = { provider: 'replay', dialect, model: 'queued', baseUrl: `${server.url}/v1`, retryCount: 0 };
+      targets[dialect] = target;
+      targets[`${dialect}-whole`] = { ...target, stream: false };
+    }
+    system = await TestSystem.start({ targets });
   });
-  afterAll(() => server.stop());
+  afterAll(async () => {
+    await system.stop();
+    await server.stop();
+  });
 
   it.each(Object.entries(RECORDINGS))('%s', async (file, { calls = [], finish, usage, state }) => {
     const raw = readFileSync(join(folder, file), 'utf8');
-    const target = targetOf(file);
-    const said = saidIn(raw, target.dialect);
-    const answered = await attempt(requestTo(server, { target }));
-    const { content } = answered.assembled;
-    expect(answered.assembled.end).toEqual({ finish });
-    expect(textOf(answered)).toBe(said.text);
-    expect(content.map((block) => (block.type === 'reasoning' ? block.text : '')).join('')).toBe(said.reasoning);
+    const { model, dialect, stream, target } = targetOf(file);
+    const said = saidIn(raw, dialect);
+    const session = await system.create(target);
+    server.enqueue(model);
+    // Where a tool is called, its result is asked about.
+    const done = wireAnswer(dialect, { text: 'Done.', finish: 'stop', usage: { input: 1, output: 1 } }, stream);
+    if (calls.length > 0) server.respond(done);
+    expect(await session.prompt('Go on')).toEqual({ kind: finish === 'content-filter' ? 'refused' : 'completed' });
+    const [message] = await session.data('assistant.message');
+    const { content = [] } = message ?? {};
+    const textsOf = (type: 'text' | 'reasoning') =>
+      content.map((block) => (block.type === type ? block.text : '')).join('');
+    expect(message?.finishReason).toBe(finish);
+    expect(textsOf('text')).toBe(said.text);
+    expect(textsOf('reasoning')).toBe(said.reasoning);
     expect(said.text + said.reasoning + String(calls.length) + finish).not.toBe('0stop');
     const [input, cacheRead, output] = usage;
-    expect(answered.assembled.usage).toEqual({ input, cacheRead, cacheWrite: 0, output });
+    expect(message?.usage).toEqual({ input, cacheRead, cacheWrite: 0, output });
     const called = content.flatMap((block) => (block.type === 'tool-call' ? [block] : []));
     expect(called.map(({ name, arguments: text }): unknown => [name, JSON.parse(text)])).toEqual(calls);
     // Google's recordings have no ids: there one is made.
-    expect(called.every(({ id }) => id !== '' && (target.dialect === 'google' || raw.includes(id)))).toBe(true);
+    expect(called.every(({ id }) => id !== '' && (dialect === 'google' || raw.includes(id)))).toBe(true);
     if (state) expect(JSON.stringify(content)).toContain(state.exec(raw)?.[1] ?? '(no state in the file)');
   });
 
   it.each(Object.entries(ERRORS))('%s', async (file, expected) => {
-    expect(errorOf(await attempt(requestTo(server, { target: targetOf(file) })))).toMatchObject(expected);
+    const { model, target } = targetOf(file);
+    const session = await system.create(target);
+    server.enqueue(model);
+    expect(await session.prompt('Go on')).toMatchObject({ kind: 'error' });
+    expect(await session.data('turn.error')).toMatchObject([{ attempts: [{ error: expected }] }]);
   });
 });
