@@ -85,6 +85,73 @@ describe('what an external agent is given and tells', () => {
     expect(JSON.stringify(sql)).not.toContain('0123456789');
   });
 
+  it('is given the MCP servers that its harness names, secrets put in, which stay out of the log', async () => {
+    const agent = await ScriptedAgent.write(
+      system.workspace,
+      async (a) => {
+        await a.initialize({ loadSession: true });
+        const begun = await Promise.race([a.next('session/new'), a.next('session/load')]);
+        await a.answer(
+          begun,
+          begun.params.sessionId === a.session ? {} : { sessionId: a.session, _meta: begun.params },
+        );
+        const prompt = await a.next('session/prompt');
+        await a.say(JSON.stringify(begun.params));
+        await a.stop(prompt);
+      },
+      { mcpServers: ['web', 'local'] },
+    );
+    const web = {
+      url: 'https://mcp.example.org/mcp',
+      headers: { Authorization: 'Bearer env:JETLOOP_TEST_KEY', Plain: 'x y' },
+    };
+    const local = {
+      command: 'mcp-server',
+      args: ['--stdio'],
+      env: { PEM: `file:${join(system.workspace, 'key.pem')}` },
+    };
+    const mcpServers = { web, local, unused: { command: 'nobody', env: { KEY: 'env:NOT_THERE' } } };
+    const session = await system.create('none', { ...agent.spec, mcpServers });
+    for (const text of ['go', 'again']) expect(await session.prompt(text)).toEqual({ kind: 'completed' });
+    const given = [
+      {
+        type: 'http',
+        name: 'web',
+        url: web.url,
+        headers: [
+          { name: 'Authorization', value: `Bearer ${KEY}` },
+          { name: 'Plain', value: 'x y' },
+        ],
+      },
+      { name: 'local', command: 'mcp-server', args: ['--stdio'], env: [{ name: 'PEM', value: PEM }] },
+    ];
+    const written = (await agent.wire()).map((line) => JSON.parse(line) as { method: string; params: object });
+    const places = written.filter(({ method }) => method === 'session/new' || method === 'session/load');
+    expect(places.map(({ method, params }) => [method, params])).toEqual([
+      ['session/new', { cwd: system.workspace, mcpServers: given }],
+      ['session/load', { sessionId: 'agent-1', cwd: system.workspace, mcpServers: given }],
+    ]);
+    const log = JSON.stringify(await session.events());
+    expect(log).toContain('Bearer [secret]');
+    for (const part of ['0123456789', 'BEGIN KEY', 'ijklmnop'])
+      expect([part, log.includes(part)]).toEqual([part, false]);
+    const sql = JSON.stringify(await system.sql(`select text from messages where session_id = '${session.id}'`));
+    expect(sql).not.toContain('0123456789');
+  });
+
+  it('is not started where a secret is not there: its name is told', async () => {
+    const agent = await ScriptedAgent.write(system.workspace, () => Promise.resolve(), { mcpServers: ['web'] });
+    const headers = { Authorization: 'Bearer env:JETLOOP_NOT_THERE' };
+    const mcpServers = { web: { url: 'https://mcp.example.org/mcp', headers } };
+    const session = await system.create('none', { ...agent.spec, mcpServers });
+    expect(await session.prompt('go')).toMatchObject({
+      kind: 'error',
+      code: 'spawn',
+      message: expect.stringContaining('env:JETLOOP_NOT_THERE') as unknown,
+    });
+    expect(await agent.wire()).toEqual([]);
+  });
+
   it('gets a prompt that is too large for the log whole', async () => {
     const text = `${'the same again. '.repeat(25_000)}the needle`;
     const agent = await ScriptedAgent.write(system.workspace, async (a) => {

@@ -3,7 +3,9 @@ import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { subjects } from '@jetloop/contracts';
 import { isRunning } from '../e2e/support/acp/is-running.js';
+import type { Told } from '../e2e/support/acp/frames.js';
 import { ScriptedAgent, storyOf } from '../e2e/support/acp/scripted-agent.js';
 import { ProcessSystem } from './support/process-system.js';
 import { logOf } from './support/session-log.js';
@@ -50,35 +52,42 @@ describe('an external agent and processes that die', () => {
     });
     bridge.kill9();
     await bridge.exited;
-    await sleep(3_000);
+    await sleep(5_000);
     expect(await isRunning(pid)).toBe(false);
     bridge = await system.spawn('acp-bridge');
     expect((await done).reason).toMatchObject({ kind: 'error', code: 'bridge_lost' });
     expect((await agent.methods()).filter((method) => method === 'session/prompt')).toHaveLength(1);
   });
 
-  it('A36 the bridge killed in the handshake: another one starts over, and the turn completes', async () => {
-    const agent = await ScriptedAgent.write(system.folder, async (a) => {
-      const { existsSync, writeFileSync } = await import('node:fs');
-      const mark = `${process.argv[2] ?? ''}.second`;
-      await a.initialize();
-      if (!existsSync(mark)) {
-        writeFileSync(mark, '');
-        await a.sleep(80_000);
-      }
-      await a.answer(await a.next('session/new'), { sessionId: a.session });
-      await a.stop(await a.next('session/prompt'));
-    });
+  it('A36 the bridge killed in the handshake: no process 5 s later, another bridge starts over, one prompt in all', async () => {
+    const mark = join(system.folder, 'killed-before.pid');
+    const agent = await ScriptedAgent.write(
+      system.folder,
+      async (a) => {
+        const { existsSync, writeFileSync } = await import('node:fs');
+        const mark = a.args as string;
+        await a.initialize();
+        if (!existsSync(mark)) {
+          writeFileSync(mark, String(process.pid));
+          await a.sleep(80_000);
+        }
+        await a.answer(await a.next('session/new'), { sessionId: a.session });
+        await a.stop(await a.next('session/prompt'));
+      },
+      { script: mark },
+    );
     const { done } = await begin('killed-before', agent.spec);
     await until(async () => (await agent.methods()).includes('session/new') || undefined);
     bridge.kill9();
     await bridge.exited;
+    await sleep(5_000);
+    expect(await isRunning(await readFile(mark, 'utf8'))).toBe(false);
     bridge = await system.spawn('acp-bridge');
     expect((await done).reason).toEqual({ kind: 'completed' });
     expect((await agent.methods()).filter((method) => method === 'session/prompt')).toHaveLength(1);
   });
 
-  it('A27 A35 the orchestrator away in a flood: the bridge reads no further, and nothing is lost; no permission is answered', async () => {
+  it('A35 the orchestrator away in a flood: the bridge reads no further, and nothing is lost', async () => {
     const [count, bytes] = [5_000, 4_000];
     const agent = await ScriptedAgent.write(
       system.folder,
@@ -107,6 +116,65 @@ describe('an external agent and processes that die', () => {
     const modes = (await logOf(system.client, 'away')).flatMap(({ data }) => modeOf(data)?.split(' ')[0] ?? []);
     expect(modes).toEqual(Array.from({ length: count }, (_, n) => `m${n}`));
     expect((await agent.methods()).filter((method) => method === 'answer')).toHaveLength(1);
+  });
+
+  it('A27 the orchestrator stopped: permission requests that the bridge has read are not answered, before their ask and decision are in the log', async () => {
+    const go = join(system.folder, 'ask.go');
+    const options = [
+      { optionId: 'yes', name: 'Yes', kind: 'allow_once' },
+      { optionId: 'no', name: 'No', kind: 'reject_once' },
+    ];
+    const asked: Record<string, string[]> = { deny: [], allow_once: [], ask: [] };
+    const ask = async (policy: 'deny' | 'allow_once' | 'ask') => {
+      const agent = await ScriptedAgent.write(
+        system.folder,
+        async (a) => {
+          const fs = await import('node:fs');
+          const prompt = await a.prompted();
+          await a.update('session_info_update', { title: 'ready' });
+          while (!fs.existsSync((a.args as { go: string }).go)) await a.sleep(10);
+          await a.ask('p1', (a.args as unknown as { options: Parameters<typeof a.ask>[1] }).options);
+          await a.stop(prompt);
+        },
+        { script: { go, options }, permissionPolicy: policy },
+      );
+      const { done } = await begin(`asked-${policy}`, agent.spec);
+      await until(async () =>
+        (await logOf(system.client, `asked-${policy}`)).find(({ data }) => titleOf(data) === 'ready'),
+      );
+      const seen = system.bus.nats.subscribe(subjects.reply(system.tenant, `asked-${policy}`, 'acp'), {
+        callback: (_error, { data }) => {
+          const { events = [] } = JSON.parse(Buffer.from(data).toString()) as { events?: Told[] };
+          asked[policy]?.push(...storyOf(events));
+        },
+      });
+      return { policy, agent, done, seen };
+    };
+    const all = await Promise.all((['deny', 'allow_once', 'ask'] as const).map(ask));
+    await orchestrator.stop();
+    await writeFile(go, '');
+    const [question, decision] = ['session/request_permission', 'session/request_permission/decision'];
+    const told = { deny: [question, decision], allow_once: [question, decision], ask: [question] };
+    await until(() => Promise.resolve(JSON.stringify(asked) === JSON.stringify(told) || undefined));
+    await sleep(1_500); // long enough for an answer that goes out without the log
+    for (const { agent } of all) expect(await agent.methods()).not.toContain('answer');
+    for (const { policy } of all)
+      expect(storyOf(await logOf(system.client, `asked-${policy}`))).not.toContain('session/request_permission');
+    orchestrator = await system.spawn('loop-orchestrator');
+    const asking = await until(async () =>
+      (await logOf(system.client, 'asked-ask')).find(({ type }) => type === 'approval.requested'),
+    );
+    await system.client.decideApproval('asked-ask', (asking.data as { approvalId: string }).approvalId, 'approved');
+    for (const { policy, agent, done, seen } of all) {
+      expect((await done).reason).toEqual({ kind: 'completed' });
+      seen.unsubscribe();
+      const optionId = policy === 'deny' ? 'no' : 'yes';
+      expect((await agent.wire()).filter((line) => !line.includes('"method"'))).toEqual([
+        `{"jsonrpc":"2.0","id":"p1","result":{"outcome":{"outcome":"selected","optionId":"${optionId}"}}}`,
+      ]);
+      const story = storyOf(await logOf(system.client, `asked-${policy}`));
+      expect(story.filter((one) => [question, decision].includes(one))).toEqual([question, decision]);
+    }
   });
 
   it('A30 a cancel before the bridge has begun: nothing is spawned, one aborted, and the next prompt runs', async () => {

@@ -2,7 +2,9 @@ import { readFile } from 'node:fs/promises';
 import type { Secrets } from './secrets.js';
 
 const PASSED_ON = ['PATH', 'HOME', 'LANG'];
-const REFERENCE = /^(env|file):(.+)$/s;
+/** Alone, or as the last word: then its path has no spaces. */
+const REFERENCE = /^(?<kind>env|file):(?<where>.+)$/s;
+const LAST_WORD = /^(?<before>.*\s)(?<kind>env|file):(?<where>\S+)$/s;
 
 /** A secret that a spec names and that is not here. */
 export class MissingSecretError extends Error {
@@ -11,8 +13,8 @@ export class MissingSecretError extends Error {
 
 /**
  * What an agent sees of the environment: PATH, HOME, LANG, and what its spec gives. `env:NAME` is that variable of the
- * bridge, `file:/path` that file's text without the line feed at its end: both are added to `secrets`. Anything else is meant
- * as it is written.
+ * bridge, `file:/path` that file's text without the line feed at its end, alone or as the last word (`Bearer env:TOKEN`): both are
+ * added to `secrets`. Anything else is meant as it is written.
  * @throws MissingSecretError
  */
 export async function agentEnv(
@@ -27,14 +29,14 @@ export async function agentEnv(
   return Object.fromEntries([...passed, ...given]);
 }
 
-/** The value that a reference stands for, which is a secret from now on. @throws MissingSecretError */
+/** The value with its secret in place of the reference, which is one from now on. @throws MissingSecretError */
 export async function resolveSecret(
   name: string,
   value: string,
   own: NodeJS.ProcessEnv,
   secrets: Secrets,
 ): Promise<string> {
-  const [, kind, where = ''] = REFERENCE.exec(value) ?? [];
+  const { before = '', kind, where = '' } = (REFERENCE.exec(value) ?? LAST_WORD.exec(value))?.groups ?? {};
   if (kind === undefined) return value;
   const found =
     kind === 'env'
@@ -44,7 +46,7 @@ export async function resolveSecret(
           // Missing or unreadable: either way the secret is not here.
           () => undefined,
         );
-  if (found === undefined) throw new MissingSecretError(`${name}: the bridge has no ${value}`);
+  if (found === undefined) throw new MissingSecretError(`${name}: the bridge has no ${kind}:${where}`);
   secrets.add(found);
-  return found;
+  return `${before}${found}`;
 }
