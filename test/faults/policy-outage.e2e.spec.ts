@@ -4,9 +4,10 @@ import type { ServiceProcess } from '@jetloop/testing';
 import { ProcessSystem } from './support/process-system.js';
 import { logOf, problemsOf } from './support/session-log.js';
 import { callsTool } from './support/tool-turns.js';
+import { isWhole } from './support/whole.js';
 
-/** Milliseconds without hook-policy: JETLOOP_TEST_POLICY_OUTAGE_MS=30000 is the acceptance run. */
-const OUTAGE_MS = Number(process.env['JETLOOP_TEST_POLICY_OUTAGE_MS'] ?? 2_000);
+/** Milliseconds without hook-policy. */
+const OUTAGE_MS = isWhole ? 30_000 : 2_000;
 const SESSIONS = 8;
 const STEPS = 8;
 jest.setTimeout(90_000 + OUTAGE_MS);

@@ -1,9 +1,9 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { EventData } from '@jetloop/contracts';
+import type { EventData, EventType } from '@jetloop/contracts';
 import { runAuditQuery } from '@jetloop/persistence';
 import type { ModelScript, ServiceProcess } from '@jetloop/testing';
 import { TestSession } from '../e2e/support/test-session.js';
@@ -18,10 +18,21 @@ const toolRunner = pathToFileURL(join(import.meta.dirname, '../../services/tool-
 const forever = { after: new Promise(() => undefined) };
 const callsOnce: ModelScript = (request) =>
   spoken(request).at(-1)?.startsWith('user') ? { calls: [{ name: 'list_dir' }] } : { text: 'done' };
+const looksAt = (...paths: string[]): ModelScript => {
+  const calls = paths.map((path, n) => ({ id: `call_${n}`, name: 'list_dir', arguments: { path } }));
+  return (request) => (spoken(request).at(-1)?.startsWith('user') ? { calls } : { text: 'done' });
+};
 const models: Record<string, ModelScript> = {
   asks: callsOnce,
+  expires: callsOnce,
+  grouped: looksAt('.', 'asked', 'other'),
+  denied: callsOnce,
+  eased: callsOnce,
+  again: callsOnce,
+  moved: looksAt('.'),
   adds: callsTool('add', { a: 1 }),
   hangs: () => forever,
+  sleeps: callsTool('bash', { command: 'sleep 300' }),
   parent: (request) =>
     spoken(request).at(-1)?.startsWith('user')
       ? { calls: [{ name: 'spawn_agent', arguments: { agent: 'child', prompt: 'take your time' } }] }
@@ -30,11 +41,31 @@ const models: Record<string, ModelScript> = {
   'looks-at-tools': () => ({ text: 'I see' }),
 };
 
-const asking = (decide: unknown, agent = 'asks') => ({
-  name: 'asking',
+/** A set for one agent: what its calls meet, in order. */
+const set = (agent: string, ...policies: object[]) => ({
+  name: agent,
   agents: [agent],
-  policies: [{ name: 'ask', seams: ['pre-tool'], decide }],
+  policies: policies.map((policy, order) => ({ name: `p${order}`, order, seams: ['pre-tool'], ...policy })),
 });
+const ask = { decide: { ask: 'May it look?' } };
+const elsewhere = (path: string) => ({ decide: { rewrite: { arguments: { path } } } });
+const sets = [
+  set('asks', ask),
+  set('adds', ask),
+  set('expires', { decide: { ask: { question: 'May it look?', 'expires-in': '4s' } } }),
+  set('grouped', { ...ask, when: { argument: { path: 'path', equals: 'asked' } } }),
+  set('denied', ask),
+  set('eased', ask),
+  set('again', ask),
+  set('moved', elsewhere('other'), ask),
+];
+/** What those who were asked about find when they come back. */
+const changed = [
+  set('denied', { decide: { deny: 'no more looking' } }),
+  set('eased', { ...ask, when: { tool: 'bash' } }),
+  set('again', { decide: { ask: 'Really?' } }),
+  set('moved', elsewhere('asked')),
+];
 /** Source of a tool module. The numbers may be left out: what it takes changes, and old arguments still fit. */
 const adding = (numbers: readonly string[]) => `
 import { defineTool } from '${toolRunner}';
@@ -53,7 +84,7 @@ describe('a session that waits', () => {
   const running = new Map<string, ServiceProcess>();
   beforeAll(async () => {
     system = await ProcessSystem.start({ models });
-    await system.putPolicies('asking', asking({ ask: 'May it look?' }));
+    for (const one of sets) await system.putPolicies(one.name, one);
     await Promise.all(services.map(async (service) => running.set(service, await system.spawn(service))));
   });
   afterAll(() => system.stop());
@@ -63,19 +94,20 @@ describe('a session that waits', () => {
     await system.client.create({ session: id, agent, workspace: system.folder });
     return new TestSession(system.client, id, system.provider.requests(target));
   };
-  /** All services die and come again. */
-  const restart = async () => {
+  /** All services die, and come again after what happens meanwhile. */
+  const restart = async (meanwhile = () => Promise.resolve(), env: Readonly<Record<string, string>> = {}) => {
     for (const process of running.values()) process.kill9();
     await Promise.all([...running.values()].map((process) => process.exited));
-    await Promise.all(services.map(async (service) => running.set(service, await system.spawn(service))));
+    await meanwhile();
+    await Promise.all(services.map(async (service) => running.set(service, await system.spawn(service, env))));
   };
-  const waiting = async (id: string) => {
-    const session = await create('asks', id, { tools: ['list_dir'] });
+  const waiting = async (id: string, target = 'asks', tool = 'list_dir') => {
+    const session = await create(target, id, { tools: [tool] });
     const end = await session.begin('look');
-    const { data } = await session.until('approval.requested');
+    await session.until('approval.requested');
     /** What its model was told last, once it is the last to end. */
     const told = () => spoken(session.requests.at(-1)).at(-1);
-    return { session, end, asked: data as EventData<'approval.requested'>, told };
+    return { session, end, told };
   };
   const decided = (session: TestSession) => session.data('approval.decided');
   /** What SQL says of a session that waits, once it has heard of it. */
@@ -88,101 +120,175 @@ describe('a session that waits', () => {
     }
   };
   /** A module with one tool, which takes so many numbers. */
-  const runnerWith = async (...numbers: string[]) => {
+  const toolModule = async (...numbers: string[]) => {
     const module = join(system.folder, `add-${numbers.length}.mjs`);
     await writeFile(module, adding(numbers));
-    await running.get('tool-runner')?.stop();
-    running.set('tool-runner', await system.spawn('tool-runner', { JETLOOP_TOOL_MODULES: module }));
+    return { JETLOOP_TOOL_MODULES: module };
   };
+  const completed = { kind: 'completed' };
+  const decide = (id: string, outcome: 'approved' | 'rejected', more: { approval?: string; note?: string } = {}) => {
+    const { approval = '1-1-0', note } = more;
+    return system.client.decideApproval(id, approval, outcome, note === undefined ? {} : { note });
+  };
+  const stale = (outcome: string) => ({ code: 'stale', message: expect.stringContaining(outcome) });
 
-  it('H6 a question outlives the restart of everything: approved, rejected, decided twice, too late', async () => {
-    const yes = await waiting('h6-approved');
-    const no = await waiting('h6-rejected');
-    await restart();
-    expect(await untilInSql('h6-rejected')).toEqual(['waiting', 'approval', 1]);
-    await system.client.decideApproval(yes.session.id, '1-1-0', 'approved');
-    await system.client.decideApproval(yes.session.id, '1-1-0', 'approved');
-    expect(await yes.end()).toEqual({ kind: 'completed' });
-    expect(await yes.session.data('tool.result')).toMatchObject([{ isError: false }]);
-    expect(await decided(yes.session)).toMatchObject([{ outcome: 'approved', by: 'test' }]);
-    await system.client.decideApproval(no.session.id, '1-1-0', 'rejected', { note: 'Not on a Friday.' });
-    expect(await no.end()).toEqual({ kind: 'completed' });
-    expect(await no.session.data('tool.result')).toMatchObject([{ isError: true, error: { code: 'rejected' } }]);
-    expect(no.told()).toContain('rejected by test: Not on a Friday.');
-    await expect(system.client.decideApproval(no.session.id, '1-1-0', 'approved')).rejects.toMatchObject({
-      code: 'stale',
-      message: expect.stringContaining('rejected'),
+  describe('H6 a question that outlives the restart of every service', () => {
+    type Waiting = Awaited<ReturnType<typeof waiting>>;
+    const open = new Map<string, Waiting>();
+    const taken = (name: string): Waiting => open.get(name)!;
+    const errorOf = async (name: string) =>
+      (await taken(name).session.data('tool.result')).map(({ error }) => error?.code);
+
+    beforeAll(async () => {
+      await Promise.all(['asked', 'other'].map((name) => mkdir(join(system.folder, name))));
+      await running.get('tool-runner')?.stop();
+      running.set('tool-runner', await system.spawn('tool-runner', await toolModule('a', 'b')));
+      const begin = async (name: string, target = 'asks', tool = 'list_dir') => {
+        open.set(name, await waiting(name, target, tool));
+      };
+      await Promise.all([
+        ...['approved', 'rejected', 'cancelled', 'raced'].map((name) => begin(name)),
+        ...['expires', 'grouped', 'denied', 'eased', 'again', 'moved'].map((name) => begin(name, name)),
+        begin('adds', 'adds', 'add'),
+      ]);
+      await taken('grouped').session.until('tool.result', 2);
+      const change = async () => {
+        for (const one of changed) await system.putPolicies(one.name, one);
+      };
+      await restart(change, await toolModule('a', 'b', 'c'));
     });
-    expect(problemsOf(await yes.session.events())).toEqual([]);
-    expect(problemsOf(await no.session.events())).toEqual([]);
-  });
-
-  it('H6 decisions at the same instant: exactly one outcome stands', async () => {
-    const { session, end } = await waiting('h6-race');
-    const outcomes = ['approved', 'rejected', 'approved', 'rejected'] as const;
-    const answers = await Promise.allSettled(
-      outcomes.map((outcome) => system.client.decideApproval(session.id, '1-1-0', outcome)),
-    );
-    expect(await end()).toEqual({ kind: 'completed' });
-    const [verdict, ...others] = await decided(session);
-    expect(others).toEqual([]);
-    expect(answers.map(({ status }) => status)).toEqual(
-      outcomes.map((outcome) => (outcome === verdict?.outcome ? 'fulfilled' : 'rejected')),
-    );
-  });
-
-  it('H6 a question expires while everything is down, and the model is told so', async () => {
-    await system.putPolicies('asking', asking({ ask: { question: 'May it look?', 'expires-in': '2s' } }));
-    await sleep(200); // the services see it
-    const { session, end } = await waiting('h6-expired');
-    await restart();
-    expect(await end()).toEqual({ kind: 'completed' });
-    expect(await decided(session)).toMatchObject([{ outcome: 'expired', by: 'timer' }]);
-    expect(await session.data('tool.result')).toMatchObject([{ isError: true, error: { code: 'expired' } }]);
-    await expect(system.client.decideApproval(session.id, '1-1-0', 'approved')).rejects.toMatchObject({
-      code: 'stale',
+    afterAll(async () => {
+      for (const { session } of open.values()) expect(problemsOf(await session.events())).toEqual([]);
     });
-    await system.putPolicies('asking', asking({ ask: 'May it look?' }));
-    await sleep(200);
+
+    it('is approved, and approved again: it runs once', async () => {
+      const { session, end } = taken('approved');
+      expect(await untilInSql('approved')).toEqual(['waiting', 'approval', 1]);
+      expect(await decide('approved', 'approved')).toEqual(await decide('approved', 'approved'));
+      expect(await end()).toEqual(completed);
+      expect(await decided(session)).toMatchObject([{ outcome: 'approved', by: 'test' }]);
+      expect(await session.data('tool.result')).toMatchObject([{ isError: false }]);
+      expect(session.requests.filter(({ messages }) => messages.length > 1)).toHaveLength(1);
+      await expect(decide('approved', 'rejected')).rejects.toMatchObject(stale('approved'));
+    });
+
+    it('is rejected: the model is told by whom and why, and a later word is stale', async () => {
+      const { session, end, told } = taken('rejected');
+      await decide('rejected', 'rejected', { note: 'Not on a Friday.' });
+      expect(await end()).toEqual(completed);
+      expect(await decided(session)).toMatchObject([{ outcome: 'rejected', by: 'test' }]);
+      expect(await errorOf('rejected')).toEqual(['rejected']);
+      expect(told()).toContain('rejected by test: Not on a Friday.');
+      await expect(decide('rejected', 'approved')).rejects.toMatchObject(stale('rejected'));
+    });
+
+    it('expires while everything is down: the model is told so, and a later word is stale', async () => {
+      const { session, end, told } = taken('expires');
+      expect(await end()).toEqual(completed);
+      expect(await decided(session)).toMatchObject([{ outcome: 'expired', by: 'timer' }]);
+      expect(await errorOf('expires')).toEqual(['expired']);
+      expect(told()).toContain('Nobody approved this call in time.');
+      await expect(decide('expires', 'approved')).rejects.toMatchObject(stale('expired'));
+    });
+
+    it('is cancelled with its turn: nothing runs, and a later word is stale', async () => {
+      const { session, end } = taken('cancelled');
+      await system.client.cancel('cancelled');
+      expect(await end()).toMatchObject({ kind: 'aborted' });
+      expect(await decided(session)).toMatchObject([{ outcome: 'cancelled' }]);
+      expect(await errorOf('cancelled')).toEqual(['cancelled']);
+      await expect(decide('cancelled', 'approved')).rejects.toMatchObject(stale('cancelled'));
+    });
+
+    it('is decided by two at the same instant: exactly one outcome stands', async () => {
+      const { session, end } = taken('raced');
+      const outcomes = ['approved', 'rejected', 'approved', 'rejected'] as const;
+      const answers = await Promise.allSettled(outcomes.map((outcome) => decide('raced', outcome)));
+      expect(await end()).toEqual(completed);
+      const [verdict, ...others] = await decided(session);
+      expect(others).toEqual([]);
+      const expected = outcomes.map((outcome) => (outcome === verdict?.outcome ? 'fulfilled' : 'rejected'));
+      expect(answers.map(({ status }) => status)).toEqual(expected);
+    });
+
+    it('is one of a group of readonly calls: the others have run, and the model is asked when it is settled', async () => {
+      const { session, end } = taken('grouped');
+      expect((await session.data('tool.result')).map(({ n }) => n).sort()).toEqual([0, 2]);
+      await decide('grouped', 'approved', { approval: '1-1-1' });
+      expect(await end()).toEqual(completed);
+      expect((await session.data('tool.result')).map(({ isError }) => isError)).toEqual([false, false, false]);
+      const told = spoken(session.requests.at(-1)).filter((line) => line.startsWith('tool'));
+      expect(told.map((line) => line.split(':')[0])).toEqual(['tool call_0', 'tool call_1', 'tool call_2']);
+    });
+
+    it('meets policies that changed meanwhile: their deny counts', async () => {
+      const { session, end } = taken('denied');
+      await decide('denied', 'approved');
+      expect(await end()).toEqual(completed);
+      expect(await decided(session)).toMatchObject([{ outcome: 'approved', reevaluate: true }]);
+      expect(await errorOf('denied')).toEqual(['denied']);
+    });
+
+    it('meets policies that changed meanwhile: what they allow now runs', async () => {
+      const { session, end } = taken('eased');
+      await decide('eased', 'approved');
+      expect(await end()).toEqual(completed);
+      expect(await decided(session)).toMatchObject([{ outcome: 'approved', reevaluate: true }]);
+      expect(await session.data('tool.result')).toMatchObject([{ isError: false }]);
+    });
+
+    it('meets policies that changed meanwhile: a person is asked again, and the second word counts', async () => {
+      const { session, end } = taken('again');
+      await decide('again', 'approved');
+      await session.until('approval.requested', 2);
+      expect(await session.data('tool.result')).toEqual([]);
+      await decide('again', 'rejected', { approval: '1-1-0-2' });
+      expect(await end()).toEqual(completed);
+      expect((await decided(session)).map(({ outcome }) => outcome)).toEqual(['approved', 'rejected']);
+      expect(await errorOf('again')).toEqual(['rejected']);
+    });
+
+    it('meets policies that make other arguments now: it does not run with them', async () => {
+      const { session, end } = taken('moved');
+      await decide('moved', 'approved');
+      expect(await end()).toEqual(completed);
+      expect(await session.data('tool.call')).toMatchObject([{ effective: { path: 'other' } }]);
+      expect(await errorOf('moved')).toEqual(['denied']);
+    });
+
+    it('meets a tool that takes something else: the policies are asked again', async () => {
+      const { session, end } = taken('adds');
+      await decide('adds', 'approved');
+      const again = (await session.until('approval.requested', 2)).data as EventData<'approval.requested'>;
+      expect(await session.data('work.deferred')).toMatchObject([{ what: 'tool.0', reason: 'tool_changed' }]);
+      expect(await session.data('tool.result')).toEqual([]);
+      await decide('adds', 'approved', { approval: again.approvalId });
+      expect(await end()).toEqual(completed);
+      expect(await session.data('tool.result')).toMatchObject([{ isError: false, content: [{ text: 'added 3' }] }]);
+    });
   });
 
-  it('H6 policies that changed while a person thought are asked again, and their deny counts', async () => {
-    const { session, end } = await waiting('h6-changed');
-    await system.putPolicies('asking', asking({ deny: 'no more looking' }));
-    await sleep(200);
-    await system.client.decideApproval(session.id, '1-1-0', 'approved');
-    expect(await end()).toEqual({ kind: 'completed' });
-    expect(await session.data('tool.result')).toMatchObject([{ isError: true, error: { code: 'denied' } }]);
-    await system.putPolicies('asking', asking({ ask: 'May it look?' }));
-    await sleep(200);
-  });
-
-  it('H6 a tool that takes something else than when a person was asked: the policies are asked again', async () => {
-    await system.putPolicies('asking', asking({ ask: 'May it?' }, 'adds'));
-    await runnerWith('a', 'b');
-    const session = await create('adds', 'h6-tool', { tools: ['add'] });
-    const end = await session.begin('add');
-    await session.until('approval.requested');
-    await runnerWith('a', 'b', 'c');
-    await system.client.decideApproval(session.id, '1-1-0', 'approved');
-    const again = (await session.until('approval.requested', 2)).data as EventData<'approval.requested'>;
-    expect(await session.data('work.deferred')).toMatchObject([{ what: 'tool.0', reason: 'tool_changed' }]);
-    expect(await session.data('tool.result')).toEqual([]);
-    await system.client.decideApproval(session.id, again.approvalId, 'approved');
-    expect(await end()).toEqual({ kind: 'completed' });
-    expect(await session.data('tool.result')).toMatchObject([{ isError: false, content: [{ text: 'added 3' }] }]);
-    expect(problemsOf(await session.events())).toEqual([]);
-    await system.putPolicies('asking', asking({ ask: 'May it look?' }));
-    await sleep(200);
-  });
-
-  it('L41 the deadline of a turn holds across a restart', async () => {
-    const session = await create('hangs', 'l41', { deadlines: { turn: 1_500 } });
-    const end = await session.begin('go');
-    await session.until('step.start');
+  it('L41 the deadline of a turn holds across a restart: while a model answers, a tool runs, a person is asked', async () => {
+    const begin = async (target: string, tools: string[], until: EventType) => {
+      const session = await create(target, `l41-${target}`, { tools, deadlines: { turn: 4_000 } });
+      const end = await session.begin('go');
+      await session.until(until);
+      return { session, end };
+    };
+    const [model, tool, person] = await Promise.all([
+      begin('hangs', [], 'step.start'),
+      begin('sleeps', ['bash'], 'tool.call'),
+      begin('asks', ['list_dir'], 'approval.requested'),
+    ]);
     await restart();
-    expect(await end()).toEqual({ kind: 'aborted', reason: 'deadline' });
-    expect(problemsOf(await session.events())).toEqual([]);
+    for (const { session, end } of [model, tool, person]) {
+      expect(await end()).toEqual({ kind: 'aborted', reason: 'deadline' });
+      expect(problemsOf(await session.events())).toEqual([]);
+      expect(await session.data('turn.cancelling')).toMatchObject([{ reason: 'deadline', by: 'timer' }]);
+    }
+    expect(await tool.session.data('tool.result')).toMatchObject([{ isError: true }]);
+    expect(await decided(person.session)).toMatchObject([{ outcome: 'cancelled' }]);
+    expect(await person.session.data('tool.result')).toMatchObject([{ isError: true, error: { code: 'cancelled' } }]);
   });
 
   it("L43 the process that runs a child's model call is killed: the child goes on, and its answer comes back", async () => {
