@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdtemp, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { textOf } from '@jetloop/contracts';
 import { ProcessSystem } from './support/process-system.js';
@@ -18,6 +18,7 @@ beforeAll(async () => {
       exits: callsTool('exit_process'),
       exhausts: callsTool('exhaust_memory'),
       greedy: callsTool('bash', { command: 'head -c 1000000000 /dev/zero | LC_ALL=C tail' }),
+      touches: callsTool('bash', { command: 'touch touched' }),
       'count-held': callsTool('count', { hold: 'before' }),
       'again-held': callsTool('count_again', { hold: 'before' }),
       'count-slowly': callsTool('count', { before: 1_000 }),
@@ -85,6 +86,32 @@ it('T12 a command that exhausts memory takes only itself down: calls beside it e
   expect((await runsOf(beside, 'count')).map(({ pid }) => pid)).toEqual([runner.pid]);
   expect(await runner.stop()).toBe(0);
 });
+
+it.each([
+  ['is not installed', undefined, /bubblewrap \(bwrap\) is not installed/],
+  [
+    'may make no namespaces',
+    'No permissions to create new namespace',
+    /does not work on this machine \(.*No permissions/,
+  ],
+])(
+  'a command whose sandbox cannot be had, as bubblewrap %s, is refused and not run',
+  async (_why, complaint, words) => {
+    const bin = await mkdtemp(join(system.folder, 'bin-'));
+    for (const name of ['bash', 'cat', 'touch']) await symlink(`/bin/${name}`, join(bin, name));
+    if (complaint !== undefined)
+      await writeFile(join(bin, 'bwrap'), `#!/bin/bash\necho 'bwrap: ${complaint}' >&2\nexit 1\n`, { mode: 0o755 });
+    const runner = await system.spawn('tool-runner', { ...env, PATH: bin });
+    const turn = await startToolTurn(system, `${basename(bin)}-boxed`, 'touches', { sandbox: 'bubblewrap' });
+    const { results } = await turn.ended;
+    expect(results).toMatchObject([{ isError: true, error: { code: 'sandbox_unavailable' } }]);
+    expect(textOf(results[0]?.content ?? [])).toMatch(words);
+    const free = await startToolTurn(system, `${basename(bin)}-free`, 'touches');
+    expect(await free.ended).toMatchObject({ results: [{ isError: false }] });
+    expect([await readdir(turn.workspace), await readdir(free.workspace)]).toEqual([[], ['touched']]);
+    expect(await runner.stop()).toBe(0);
+  },
+);
 
 /** A runner that is stopped while it runs calls, and their turns as they end with the next one. */
 async function stopIn(targets: readonly string[], graceMs: number) {
