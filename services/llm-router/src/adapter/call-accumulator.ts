@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Part } from './part.js';
 import { AttemptFailure } from './http/attempt-failure.js';
 import { llmError } from './http/provider-error.js';
+import { ObjectScan } from './object-scan.js';
 
 /** A piece of a call as a chat provider sends it. */
 export interface CallFragment {
@@ -18,6 +19,7 @@ interface OpenCall {
   readonly id: string | undefined;
   name: string;
   arguments: string;
+  readonly scan: ObjectScan;
 }
 
 /**
@@ -43,8 +45,11 @@ export class CallAccumulator {
       known.name = name;
     }
     const text = fragment.arguments ?? '';
-    if (isWhole(opened.arguments) && text.trimStart().startsWith('{')) throw ambiguous('two arguments for one call');
+    // Reading all that there is at every fragment would take minutes for a large file.
+    const mayBeSecond = opened.scan.isClosed && text.trimStart().startsWith('{');
+    if (mayBeSecond && isWhole(opened.arguments)) throw ambiguous('two arguments for one call');
     opened.arguments += text;
+    opened.scan.feed(text);
     const head = known ? {} : { id: id ?? `call_${randomUUID()}` };
     return { kind: 'call', call: opened.call, ...head, ...(name === undefined ? {} : { name }), arguments: text };
   }
@@ -67,7 +72,14 @@ export class CallAccumulator {
   private open(id: string | undefined, index: number | undefined, name: string | undefined): OpenCall {
     // Servers without ids name a call in its first fragment; anything else is the rest of a call that never began.
     if (id === undefined && name === undefined) throw ambiguous('a fragment of a call that was not opened');
-    const opened: OpenCall = { call: this.calls.length, index, id, name: name ?? '', arguments: '' };
+    const opened: OpenCall = {
+      call: this.calls.length,
+      index,
+      id,
+      name: name ?? '',
+      arguments: '',
+      scan: new ObjectScan(),
+    };
     this.calls.push(opened);
     return opened;
   }
