@@ -12,6 +12,7 @@ import { BlobStore } from '@jetloop/messaging';
 import { defineTool } from '@jetloop/tool-runner';
 import { z } from 'zod';
 import { expectCut } from './support/expect-cut.js';
+import { calls, type Call } from './support/scripted-calls.js';
 import type { TestSession } from './support/test-session.js';
 import { TestSystem } from './support/test-system.js';
 
@@ -27,18 +28,6 @@ const moodyFile = join(import.meta.dirname, '../fixtures/mcp/moody.mjs');
 const moody = (env: Record<string, string> = {}, more = {}) => ({
   ...{ command: process.execPath, args: [moodyFile], env },
   ...more,
-});
-
-type Call = readonly [name: string, args?: Record<string, unknown>];
-/** A model that makes calls, all in its first answer. */
-const calls = (...list: Call[]) => ({
-  provider: 'scripted',
-  dialect: 'scripted' as const,
-  model: 'scripted',
-  script: [
-    { match: { hasToolResult: true }, reply: { text: 'done' } },
-    { reply: { toolCalls: list.map(([name, args = {}]) => ({ name, arguments: args })) } },
-  ] as never,
 });
 
 const everything = [
