@@ -1,3 +1,6 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { gate, within } from '../support/gate.js';
 import { spoken } from '../support/messages.js';
@@ -116,4 +119,60 @@ describe('agents that start agents', () => {
     expect(await session2.prompt('go')).toEqual({ kind: 'budget-exceeded' });
     expect(session2.requests).toHaveLength(1);
   });
+
+  it('L34 two children at once: each holds its part, of tokens and of cost', async () => {
+    const priced = { prices: { input: 10, output: 10 } };
+    const each = { budget: { tokens: 240, cost: 0.002_4 } };
+    await system.putAgent(
+      'eater',
+      () => ({ calls: [{ name: 'list_dir' }], usage: USAGE }),
+      { tools: ['list_dir'] },
+      priced,
+    );
+    const calls = [...spawn('eater', 'eat', each).calls, ...spawn('eater', 'eat', each).calls];
+    for (const budgets of [{ tokens: 600 }, { cost: 0.006 }]) {
+      // 120 tokens, 0.0012 USD a call: one of the parent, two of each child, and then nothing is left.
+      const model = system.model(
+        [
+          { calls, usage: USAGE },
+          { text: 'one more', usage: USAGE },
+        ],
+        priced,
+      );
+      const session = await system.create(model, { tools: ['spawn_agent'], budgets });
+      expect(await session.prompt('go')).toEqual({ kind: 'budget-exceeded' });
+      expect((await session.data('tool.result')).map(({ child, error }) => [child?.usage, error?.code])).toMatchObject(
+        [0, 1].map(() => [{ input: 200, output: 40 }, 'child_budget_exceeded']),
+      );
+      expect(session.requests).toHaveLength(1);
+    }
+  });
+
+  it("L43 the parent is cancelled: the process of its child's tool is killed", async () => {
+    await system.putAgent(
+      'busy',
+      [{ calls: [{ name: 'bash', arguments: { command: 'echo $$ > busy.pid; sleep 300' } }] }],
+      {
+        tools: ['bash'],
+      },
+    );
+    const session = await system.create([spawn('busy', 'work')], { tools: ['spawn_agent'] });
+    const end = await session.begin('go');
+    const pid = async () => Number(await readFile(join(system.workspace, 'busy.pid'), 'utf8').catch(() => ''));
+    while ((await pid()) === 0) await sleep(20);
+    const tool = await pid();
+    await system.client.cancel(session.id);
+    expect(await end()).toEqual({ kind: 'aborted', reason: 'cancelled' });
+    const deadline = performance.now() + 20_000;
+    while (isAlive(tool) && performance.now() < deadline) await sleep(20);
+    expect(isAlive(tool)).toBe(false);
+  });
 });
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false; // There is none of this id.
+  }
+}

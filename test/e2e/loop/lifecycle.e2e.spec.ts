@@ -1,3 +1,5 @@
+import { symlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { agentSpecSchema } from '@jetloop/contracts';
 import type { ModelScript } from '@jetloop/testing';
@@ -158,5 +160,17 @@ describe('what else comes to a session', () => {
         message: expect.stringContaining('workspace'),
       });
     await expect(system.client.create({ agent: { name: 'unheard-of' } })).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('L47 a workspace that leads out of the roots by a link: no tool sees it', async () => {
+    const workspace = join(system.workspace, 'way-out');
+    await symlink('/etc', workspace);
+    const calls = [{ name: 'list_dir' }, { name: 'bash', arguments: { command: 'cat hostname' } }];
+    await system.putAgent('linked', [{ calls }, { text: 'done' }], { tools: ['list_dir', 'bash'] });
+    const { session: id } = await system.client.create({ agent: { name: 'linked' }, workspace });
+    const session = system.session(id);
+    expect(await session.prompt('look')).toEqual({ kind: 'completed' });
+    const refused = { isError: true, error: { code: 'workspace_unavailable' } };
+    expect(await session.data('tool.result')).toMatchObject([refused, refused]);
   });
 });

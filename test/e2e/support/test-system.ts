@@ -126,8 +126,13 @@ export class TestSystem {
   }
 
   /** Puts an agent into AGENTS, with a model of its own: the name of its target. */
-  async putAgent(name: string, script: ModelScript, spec: Partial<AgentSpecInput> = {}): Promise<string> {
-    const target = this.model(script);
+  async putAgent(
+    name: string,
+    script: ModelScript,
+    spec: Partial<AgentSpecInput> = {},
+    settings: Partial<TargetInput> = {},
+  ): Promise<string> {
+    const target = this.model(script, settings);
     const store = await AgentStore.open(this.bus);
     await store.put(this.tenant, agentSpecSchema.parse(this.spec(target, { name, ...spec })));
     store.close();
