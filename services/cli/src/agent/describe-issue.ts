@@ -19,6 +19,10 @@ export function describeIssue(issue: Issue, root: unknown, file: string): string
     if (nearest)
       return nearest.flatMap((inner) => describeIssue({ ...inner, path: [...path, ...inner.path] }, root, file));
   }
+  if (issue.code === 'invalid_key') {
+    const reasons = issue.issues.map(({ message }) => message).join('; ');
+    return [`${file}: ${formatPath(path.slice(0, -1))}: the name ${JSON.stringify(path.at(-1))}: ${reasons}`];
+  }
   const where = path.length === 0 ? '' : `${formatPath(path)}: `;
   return [`${file}: ${where}expected ${expected(issue)}, got ${found(root, path)}`];
 }
