@@ -4,6 +4,7 @@ import type { EventData, LiveDelta } from '@jetloop/contracts';
 import type { CatalogueInput } from '@jetloop/llm-router';
 import fc from 'fast-check';
 import {
+  replayFixture,
   startFaultServer,
   wireAnswer,
   wireOf,
@@ -13,42 +14,79 @@ import {
   type ResponseStep,
 } from '@jetloop/testing';
 import { isWhole } from '../faults/support/whole.js';
+import { FakeModels, type Reaction } from './support/fake-models.js';
 import { OWN_FIXTURES } from './support/own-fixtures.js';
 import { DIALECTS, ProviderSystem } from './support/provider-system.js';
 import { randomFault, type RandomFault } from './support/random-fault.js';
+import type { TestSession } from './support/test-session.js';
 
 const usage = { input: 10, output: 5 };
 const weather = { id: 'call_1', name: 'weather', arguments: '{"city":"Lisbon"}' };
 const SKY = 'The sky is "blue" – día, 空 and 🌊.\nAlways.';
 
-/** By hand from the files: text, calls, finish, and usage as [input, cacheRead, cacheWrite, output]. */
-const FIXTURES: Record<string, { text?: string; calls?: string[]; usage: [number, number, number, number] }> = {
+/** By hand from the files. */
+interface Fixture {
+  readonly text?: string;
+  readonly reasoning?: string;
+  readonly calls?: readonly string[];
+  /** Signatures and redacted blocks, in order. */
+  readonly opaque?: readonly string[];
+  /** input, cacheRead, cacheWrite, output */
+  readonly usage: readonly [number, number, number, number];
+}
+const THOUGHT = 'The user asks for the weather.';
+const FIXTURES: Readonly<Record<string, Fixture>> = {
   'chat-text.chunks.txt': { text: SKY, usage: [10, 0, 0, 5] },
   'chat-text.json': { text: SKY, usage: [10, 0, 0, 5] },
-  'chat-cached-usage.chunks.txt': { text: 'Yes.', usage: [44, 256, 0, 42] },
+  'chat-cached-usage.chunks.txt': { text: 'Yes.', reasoning: 'Short.', usage: [44, 256, 0, 42] },
   'chat-tool-call.chunks.txt': { calls: ['{"city":"Lisbon"}'], usage: [50, 0, 0, 10] },
   'chat-tool-call.json': { calls: ['{"city":"Lisbon"}'], usage: [50, 0, 0, 10] },
-  'chat-reasoning-tool-call.chunks.txt': { calls: ['{"city":"Oslo"}'], usage: [36, 64, 0, 90] },
+  'chat-reasoning-tool-call.chunks.txt': { reasoning: THOUGHT, calls: ['{"city":"Oslo"}'], usage: [36, 64, 0, 90] },
   'anthropic-text.chunks.txt': { text: SKY, usage: [10, 7, 3, 5] },
   'anthropic-text.json': { text: SKY, usage: [10, 7, 3, 5] },
-  'anthropic-thinking-tool-call.chunks.txt': { calls: ['{"city": "Lisbon"}'], usage: [40, 0, 0, 60] },
-  'google-text.chunks.txt': { text: SKY, usage: [10, 7, 0, 45] },
-  'google-tool-call.chunks.txt': { calls: ['{"city":"Lisbon"}'], usage: [29, 0, 0, 60] },
+  'anthropic-thinking-tool-call.chunks.txt': {
+    reasoning: THOUGHT,
+    calls: ['{"city": "Lisbon"}'],
+    opaque: ['b3duLXNpZ25hdHVyZS0x/+==', 'b3duLXJlZGFjdGVkLTE='],
+    usage: [40, 0, 0, 60],
+  },
+  'google-text.chunks.txt': { text: SKY, opaque: ['b3duLXRob3VnaHQtMQ=='], usage: [10, 7, 0, 45] },
+  'google-tool-call.chunks.txt': {
+    reasoning: THOUGHT,
+    calls: ['{"city":"Lisbon"}'],
+    opaque: ['b3duLXRob3VnaHQtMg=='],
+    usage: [29, 0, 0, 60],
+  },
 };
+const FORMS = Object.keys(FIXTURES).flatMap((file) => [
+  { file, sent: 'an event at once' },
+  { file, sent: 'in single bytes', pieces: 1 },
+]);
 
 type Message = EventData<'assistant.message'>;
-const textOf = ({ content }: Message) => content.map((block) => (block.type === 'text' ? block.text : '')).join('');
+const saidAs =
+  (type: 'text' | 'reasoning') =>
+  ({ content }: Message) =>
+    content.map((block) => (block.type === type ? block.text : '')).join('');
+const textOf = saidAs('text');
+const reasoningOf = saidAs('reasoning');
+/** What a provider wants back byte by byte. */
+const opaqueIn = ({ content }: Message) => JSON.stringify(content).match(/(?<=")b3du[^"]+(?=")/g) ?? [];
 
 describe('answers on the wire', () => {
   let world: ProviderSystem;
   let faults: FaultServer;
-  const impatient = { firstTokenTimeout: 400, idleTimeout: 300 };
+  let timed: FakeModels;
   beforeAll(async () => {
     faults = await startFaultServer();
+    timed = await FakeModels.start();
+    // Far above what a machine that stalls takes: who waits for these waits for all of them at once.
+    const impatient = { baseUrl: timed.url, firstTokenTimeout: 2_000, idleTimeout: 1_500 };
     const faulty = { baseUrl: `${faults.url}/v1`, firstTokenTimeout: 150, idleTimeout: 100 };
     const more: Record<string, Partial<CatalogueInput['targets'][string]> & { dialect: ReplayDialect }> = {};
     for (const dialect of DIALECTS) {
-      more[`${dialect}-quick`] = { dialect, ...impatient };
+      for (const model of ['fed', 'starved', 'silent', 'stalled', 'second'].map((name) => `${dialect}-${name}`))
+        more[model] = { dialect, model, ...impatient };
       more[`${dialect}-right`] = { dialect, model: `${dialect}-text` };
       more[`${dialect}-faulty`] = { dialect, ...faulty };
       more[`${dialect}-faulty-whole`] = { dialect, ...faulty, stream: false };
@@ -58,6 +96,7 @@ describe('answers on the wire', () => {
   afterAll(async () => {
     await world.stop();
     await faults.stop();
+    await timed.stop();
   });
 
   /** The one assistant message of a turn in a session of its own. */
@@ -68,23 +107,47 @@ describe('answers on the wire', () => {
     return messages[0]!;
   };
 
-  it('R24 own recordings: text, calls, finish, usage', async () => {
+  /** The first target failed, and nothing of what it said stands beside the answer of the second one. */
+  const expectOnlySecond = async (
+    session: TestSession,
+    deltas: readonly LiveDelta[],
+    code: string,
+    committed?: LiveDelta['kind'],
+  ) => {
+    const [message] = await session.data('assistant.message');
+    expect(message?.content).toEqual([{ type: 'text', text: 'Right.' }]);
+    expect(message!.attempts).toMatchObject([
+      { outcome: 'error', error: { code } },
+      { outcome: 'ok', why: 'fallback' },
+    ]);
+    await until(() => deltas.some(({ kind }) => kind === 'end'));
+    const of = (n: number) => deltas.filter(({ attemptId }) => attemptId === message!.attempts[n]?.attemptId);
+    // A call may come in several fragments.
+    expect([...new Set(of(0).map(({ kind }) => kind))]).toEqual(committed ? [committed, 'reset'] : []);
+    expect(spoken(of(1).filter(({ kind }) => kind !== 'end'))).toBe('Right.');
+  };
+
+  it('R24 every fixture of our own is listed', () => {
     expect(readdirSync(OWN_FIXTURES).sort()).toEqual(Object.keys(FIXTURES).sort());
-    for (const [file, { text, calls = [], usage: counted }] of Object.entries(FIXTURES)) {
-      const [name = '', kind] = file.split(/\.(?=chunks\.txt$|json$)/);
-      const dialect = name.split('-')[0] ?? '';
-      const session = await world.create([kind === 'json' ? `${dialect}-whole` : dialect]);
-      world.provider.enqueue(name, ...(calls.length > 0 ? [`${dialect}-text`] : []));
-      expect(await session.prompt('What is it like?')).toEqual({ kind: 'completed' });
-      const [message] = await session.data('assistant.message');
-      expect(message).toMatchObject({ finishReason: calls.length > 0 ? 'tool-calls' : 'stop' });
-      const called = message!.content.flatMap((block) => (block.type === 'tool-call' ? [block] : []));
-      expect(called.map((block) => block.arguments)).toEqual(calls);
-      expect(called.every(({ name: tool, id }) => tool === 'weather' && id !== '')).toBe(true);
-      expect(textOf(message!)).toBe(text ?? '');
-      const [input, cacheRead, cacheWrite, output] = counted;
-      expect(message!.usage).toEqual({ input, cacheRead, cacheWrite, output });
-    }
+  });
+
+  it.each(FORMS)('R24 $file, $sent: text, reasoning, calls, finish, usage', async ({ file, pieces }) => {
+    const { text = '', reasoning = '', calls = [], opaque = [], usage: counted } = FIXTURES[file]!;
+    const [name = '', kind] = file.split(/\.(?=chunks\.txt$|json$)/);
+    const dialect = DIALECTS.find((each) => file.startsWith(each))!;
+    const recorded = await replayFixture(OWN_FIXTURES, name, { whole: kind === 'json', dialect });
+    const session = await world.create([kind === 'json' ? `${dialect}-whole` : dialect]);
+    world.provider.respond({ ...recorded, ...(pieces === undefined ? {} : { pieces }) });
+    if (calls.length > 0) world.provider.enqueue(`${dialect}-text`);
+    expect(await session.prompt('What is it like?')).toEqual({ kind: 'completed' });
+    const [message] = await session.data('assistant.message');
+    expect(message).toMatchObject({ finishReason: calls.length > 0 ? 'tool-calls' : 'stop' });
+    const called = message!.content.flatMap((block) => (block.type === 'tool-call' ? [block] : []));
+    expect(called.map((block) => block.arguments)).toEqual(calls);
+    expect(called.every(({ name: tool, id }) => tool === 'weather' && id !== '')).toBe(true);
+    expect([textOf(message!), reasoningOf(message!), opaqueIn(message!)]).toEqual([text, reasoning, opaque]);
+    const [input, cacheRead, cacheWrite, output] = counted;
+    expect(message!.usage).toEqual({ input, cacheRead, cacheWrite, output });
   });
 
   it.each(DIALECTS)(
@@ -120,16 +183,30 @@ describe('answers on the wire', () => {
     },
   );
 
-  it.each(DIALECTS)('R26 comments feed the idle timer, not the first-token timer: %s', async (dialect) => {
-    const wire = wireOf(dialect);
+  it('R26 comments feed the idle timer, not the first-token timer', async () => {
     const pings = (n: number): ResponseStep[] =>
-      Array.from({ length: n }, () => [': ping\n\n', { pauseMs: 100 }]).flat();
-    const fed = { chunks: [wire.begin(), wire.text('Hi'), ...pings(6), wire.end('stop', usage)] };
-    expect(textOf(await said([`${dialect}-quick`], fed))).toBe('Hi');
-    const starved = { chunks: [wireOf(dialect).begin(), ...pings(20)] };
-    const { session, end } = await world.turn(await world.create([`${dialect}-quick`]), [starved]);
-    expect(end).toMatchObject({ kind: 'error', code: 'timeout' });
-    expect(await session.data('assistant.message')).toEqual([]);
+      Array.from({ length: n }, () => [': ping\n\n', { pauseMs: 250 }]).flat();
+    const plans = DIALECTS.map((dialect) => {
+      const wire = wireOf(dialect);
+      const fed = [wire.begin(), wire.text('Hi'), ...pings(8), wire.end('stop', usage)];
+      const starved = [wireOf(dialect).begin(), ...pings(40)];
+      return { [`${dialect}-fed`]: [{ chunks: fed }], [`${dialect}-starved`]: [{ chunks: starved }] };
+    });
+    timed.plan(Object.assign({}, ...plans) as Record<string, readonly Reaction[]>);
+    const hears = async (target: string) => {
+      const session = await world.create([target]);
+      const end = await session.prompt('Go on');
+      return { end, said: (await session.data('assistant.message')).map(textOf) };
+    };
+    const heard = await Promise.all(
+      DIALECTS.map(async (dialect) => Promise.all([hears(`${dialect}-fed`), hears(`${dialect}-starved`)])),
+    );
+    const timeout: unknown = expect.objectContaining({ kind: 'error', code: 'timeout' });
+    const expected = [
+      { end: { kind: 'completed' }, said: ['Hi'] },
+      { end: timeout, said: [] },
+    ];
+    expect(heard).toEqual(DIALECTS.map(() => expected));
   });
 
   it('R26 content with usage in one chunk: each once', async () => {
@@ -187,36 +264,52 @@ describe('answers on the wire', () => {
     async (dialect) => {
       const wire = wireOf(dialect);
       const first = [wire.begin(), wire.text('WRONG')];
-      const failures: [ResponseStep[], string, boolean][] = [
-        [[wire.overloaded()], 'overloaded', false],
-        [[wire.begin(), wire.overloaded()], 'overloaded', false],
-        [[...first, wire.overloaded()], 'overloaded', true],
-        [[wire.begin(), 'cut'], 'incomplete_stream', false],
-        [[...first, 'cut'], 'incomplete_stream', true],
-        [[wire.begin(), 'hang'], 'timeout', false],
-        [[...first, 'hang'], 'timeout', true],
-        [[wire.begin(), 'data: {"half\n\n'], 'protocol', false],
-        [[...first, 'data: {"half\n\n'], 'protocol', true],
+      const thought = [wire.begin(), wire.reasoning({ text: 'WRONG' })];
+      const called = [wire.begin(), wire.call(weather)];
+      const failures: [ResponseStep[], string, LiveDelta['kind']?][] = [
+        [[wire.overloaded()], 'overloaded'],
+        [[wire.begin(), wire.overloaded()], 'overloaded'],
+        [[...first, wire.overloaded()], 'overloaded', 'text'],
+        [[...thought, wire.overloaded()], 'overloaded', 'reasoning'],
+        [[...called, wire.overloaded()], 'overloaded', 'tool-call'],
+        [[wire.begin(), 'cut'], 'incomplete_stream'],
+        [[...first, 'cut'], 'incomplete_stream', 'text'],
+        [[...thought, 'cut'], 'incomplete_stream', 'reasoning'],
+        [[...called, 'cut'], 'incomplete_stream', 'tool-call'],
+        [[wire.begin(), 'data: {"half\n\n'], 'protocol'],
+        [[...first, 'data: {"half\n\n'], 'protocol', 'text'],
       ];
-      for (const [chunks, code, isCommitted] of failures) {
-        const session = await world.create([`${dialect}-quick`, `${dialect}-b`]);
+      for (const [chunks, code, committed] of failures) {
+        const session = await world.create([dialect, `${dialect}-b`]);
         const deltas = world.watch(session);
         const right = wireAnswer(dialect, { text: 'Right.', finish: 'stop', usage });
-        const { end } = await world.turn(session, [{ chunks }, right]);
-        expect(end).toEqual({ kind: 'completed' });
-        const [message] = await session.data('assistant.message');
-        expect(textOf(message!)).toBe('Right.');
-        expect(message!.attempts).toMatchObject([
-          { target: `${dialect}-quick`, outcome: 'error', error: { code } },
-          { target: `${dialect}-b`, outcome: 'ok', why: 'fallback' },
-        ]);
-        await until(() => deltas.some(({ kind }) => kind === 'end'));
-        const of = (n: number) => deltas.filter(({ attemptId }) => attemptId === message!.attempts[n]?.attemptId);
-        expect(of(0).map(({ kind }) => kind)).toEqual(isCommitted ? ['text', 'reset'] : []);
-        expect(spoken(of(1))).toBe('Right.');
+        await world.turn(session, [{ chunks }, right]);
+        await expectOnlySecond(session, deltas, code, committed);
       }
     },
   );
+
+  it('R29 a stall before or after the first word falls back, and only the second text stands', async () => {
+    const plans = DIALECTS.map((dialect) => {
+      const wire = wireOf(dialect);
+      const begin = wire.begin();
+      return {
+        [`${dialect}-silent`]: [{ chunks: [begin, 'hang'] }],
+        [`${dialect}-stalled`]: [{ chunks: [begin, wire.text('WRONG'), 'hang'] }],
+        [`${dialect}-second`]: [{ text: 'Right.' }],
+      };
+    });
+    timed.plan(Object.assign({}, ...plans) as Record<string, readonly Reaction[]>);
+    const fallsBack = async (dialect: ReplayDialect, model: string, committed?: LiveDelta['kind']) => {
+      const session = await world.create([`${dialect}-${model}`, `${dialect}-second`]);
+      const deltas = world.watch(session);
+      await session.prompt('Go on');
+      await expectOnlySecond(session, deltas, 'timeout', committed);
+    };
+    await Promise.all(
+      DIALECTS.flatMap((dialect) => [fallsBack(dialect, 'silent'), fallsBack(dialect, 'stalled', 'text')]),
+    );
+  });
 
   it.each(DIALECTS)('R29 when all fail, one error and all attempts: %s', async (dialect) => {
     const wire = wireOf(dialect);
@@ -279,7 +372,7 @@ function spoken(deltas: readonly LiveDelta[]): string {
 }
 
 async function until(isSo: () => boolean): Promise<void> {
-  const deadline = performance.now() + 5_000;
+  const deadline = performance.now() + 20_000;
   while (!isSo()) {
     if (performance.now() > deadline) throw new Error('expected it to come true');
     await new Promise((resolve) => setTimeout(resolve, 5));

@@ -2,7 +2,7 @@ export type { PlannedResponse, ResponseStep } from './provider/planned-response.
 export { LAST_CHUNK, rawChunk, rawHead, STREAM_HEAD } from './provider/fault/raw-response.js';
 export { startFaultServer } from './provider/fault/start-fault-server.js';
 export type { FaultServer, FaultStep, RecordedRequest, SocketClose } from './provider/fault/start-fault-server.js';
-export { dialectOf, type ReplayDialect } from './provider/replay-fixture.js';
+export { dialectOf, replayFixture, type ReplayDialect } from './provider/replay-fixture.js';
 export { startReplayServer } from './provider/start-replay-server.js';
 export { startStrictProvider, type StrictProvider } from './provider/script/start-strict-provider.js';
 export type { ModelScript, ScriptedAnswer, ScriptedCall, SeenRequest } from './provider/script/scripted-answer.js';
