@@ -59,6 +59,8 @@ const targets = {
   'too-much': calls(['moody__too_much']),
   dies: calls(['moody__die']),
   grows: calls(['moody__grow']),
+  'held-dropped': calls(['moody__hold', { name: 'dropped' }]),
+  'held-kept': calls(['moody__hold', { name: 'kept' }]),
 };
 
 describe('MCP servers', () => {
@@ -85,6 +87,7 @@ describe('MCP servers', () => {
     JSON.parse(textOf(result?.content ?? [])) as {
       name: string;
       pid: number;
+      cancelled: string[];
       effect: string;
       args: unknown;
       knowsSecret?: string;
@@ -93,8 +96,14 @@ describe('MCP servers', () => {
     return (await session.data('tools.listed')).at(-1);
   }
   /** A server that listens on a port of its own. */
-  async function serve(program: string, args: string[], env: (port: string) => Record<string, string>, ready: string) {
-    const port = String(await freePort());
+  async function serve(
+    program: string,
+    args: string[],
+    env: (port: string) => Record<string, string>,
+    ready: string,
+    port?: string,
+  ) {
+    port ??= String(await freePort());
     const child = spawn(process.execPath, [program, ...args], {
       env: { PATH: process.env['PATH'] ?? '', ...env(port) },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -169,6 +178,38 @@ describe('MCP servers', () => {
     },
   );
 
+  const moodyReached = {
+    stdio: (env: Record<string, string>) => Promise.resolve(moody(env)),
+    'streamable HTTP': async (env: Record<string, string>) => {
+      const { port } = await serve(moodyFile, [], (MOODY_PORT) => ({ ...env, MOODY_PORT }), 'listening');
+      return { url: `http://127.0.0.1:${port}/` };
+    },
+  };
+
+  it.each(['stdio', 'streamable HTTP'] as const)(
+    'T5 a cancel over %s is told to the server for that request alone: a call beside it ends well in the same process',
+    async (transport) => {
+      const file = join(system.workspace, `held over ${transport}`);
+      const servers = { moody: await moodyReached[transport]({ MOODY_HELD: file }) };
+      const before = saidBy((await resultsOf(await agent('says', servers)))[0]);
+      const dropped = await agent('held-dropped', servers);
+      const kept = await agent('held-kept', servers);
+      const endOfKept = await kept.begin('go');
+      const endOfDropped = await dropped.begin('go');
+      const names = async () => (await readFile(file, 'utf8').catch(() => '')).split('\n').filter(Boolean);
+      while ((await names()).length < 2) await sleep(10);
+      await system.client.cancel(dropped.id);
+      expect(await endOfDropped()).toMatchObject({ kind: 'aborted' });
+      expect(await endOfKept()).toEqual({ kind: 'completed' });
+      const [held] = await kept.data('tool.result');
+      expect(held).toMatchObject({ isError: false });
+      expect(saidBy(held)).toMatchObject({ args: { name: 'kept' }, pid: before.pid, cancelled: ['dropped'] });
+      const after = saidBy((await resultsOf(await agent('says', servers)))[0]);
+      expect(after).toMatchObject({ pid: before.pid, cancelled: ['dropped'] });
+      expect((await names()).toSorted()).toEqual(['dropped', 'kept']);
+    },
+  );
+
   it('T5 server-filesystem and server-memory: what one call writes, the next one finds; what lies outside is refused', async () => {
     await writeFile(join(system.workspace, 'note.txt'), '');
     const memory = { ...published('memory'), env: { MEMORY_FILE_PATH: join(system.workspace, 'memory.jsonl') } };
@@ -202,8 +243,8 @@ describe('MCP servers', () => {
     const names = ((await listed(session))?.tools ?? [])
       .map(({ name }) => name)
       .filter((name) => name.startsWith('moody'));
-    expect(names).toHaveLength(9);
-    expect(new Set(names).size).toBe(9);
+    expect(names).toHaveLength(10);
+    expect(new Set(names).size).toBe(10);
     expect(names.every((name) => /^[a-zA-Z0-9_-]{1,64}$/.test(name))).toBe(true);
     const fitted = names.filter((name) => /_[0-9a-f]{10}$/.test(name)).sort();
     expect(fitted.map((name) => name.slice(0, -11))).toEqual([
@@ -235,6 +276,19 @@ describe('MCP servers', () => {
     await untilGone(before.pid);
     const after = saidBy((await resultsOf(session))[1]);
     expect(after.pid).not.toBe(before.pid);
+  });
+
+  it('T6 killed between calls over HTTP, and there again at the same port: the next call reaches it', async () => {
+    const env = (MOODY_PORT: string) => ({ MOODY_PORT });
+    const { child, port } = await serve(moodyFile, [], env, 'listening');
+    const session = await agent('says', { moody: { url: `http://127.0.0.1:${port}/` } });
+    const before = saidBy((await resultsOf(session))[0]);
+    const exit = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exit;
+    const { child: anew } = await serve(moodyFile, [], env, 'listening', port);
+    const after = saidBy((await resultsOf(session))[1]);
+    expect([before.pid, after.pid]).toEqual([child.pid, anew.pid]);
   });
 
   it('T6 killed in a call over stdio: outcome_unknown within 5 s, and the call is not made again', async () => {
