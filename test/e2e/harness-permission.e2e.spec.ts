@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json } from '@jetloop/contracts';
 import { isRunning } from './support/acp/is-running.js';
@@ -162,20 +164,55 @@ describe('permissions and cancels of an external agent', () => {
     expect(await cancels(agent)).toEqual([
       '{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"agent-1"}}',
     ]);
+    const next = await system.client.prompt(session.id, 'next');
+    await session.until('approval.requested', 2);
+    await system.client.cancel(session.id, { reason: 'that too' });
+    expect(await session.endOf(next.messageId)).toEqual({ kind: 'aborted', reason: 'that too' });
+    expect(await cancels(agent)).toHaveLength(2);
+  });
+
+  it('A30 a cancel in the stream alone, twice: one aborted with what was said, and the next prompt runs', async () => {
+    const { agent, session } = await start(async (a) => {
+      const prompt = await a.prompted();
+      await a.say('working');
+      if (JSON.stringify(prompt.params).includes('next')) return a.stop(prompt);
+      await a.next('session/cancel');
+      await a.say(' and more');
+      await a.stop(prompt, 'cancelled');
+    }, null);
+    const said = session.said();
+    const { messageId } = await system.client.prompt(session.id, 'go');
+    await said;
+    await system.client.cancel(session.id, { reason: 'enough' });
+    await system.client.cancel(session.id, { reason: 'again' });
+    expect(await session.endOf(messageId)).toEqual({ kind: 'aborted', reason: 'enough' });
+    expect(await cancels(agent)).toHaveLength(1);
+    expect(await session.prompt('next')).toEqual({ kind: 'completed' });
+    expect(await session.data('assistant.message')).toMatchObject([
+      { turn: 1, content: [{ text: 'working and more' }], finishReason: 'aborted' },
+      { turn: 2, content: [{ text: 'working' }] },
+    ]);
+    expect((await session.data('turn.end')).map(({ turn }) => turn)).toEqual([1, 2]);
   });
 
   it('A29 the approval of an agent that died is cancelled', async () => {
+    const go = join(system.workspace, 'die.go');
     const { session } = await start(
       async (a) => {
+        const fs = await import('node:fs');
+        const { go: die, options: offered } = a.args as { go: string; options: never };
         await a.prompted();
-        void a.ask('p1', a.args as never);
-        await a.sleep(500);
+        void a.ask('p1', offered);
+        while (!fs.existsSync(die)) await a.sleep(10);
         process.exit(3);
       },
-      options,
+      { go, options },
       'ask',
     );
-    expect(await session.prompt('go')).toMatchObject({ kind: 'error', code: 'child_gone' });
+    const end = await session.begin('go');
+    await session.until('approval.requested');
+    await writeFile(go, '');
+    expect(await end()).toMatchObject({ kind: 'error', code: 'child_gone' });
     expect(await session.data('approval.decided')).toMatchObject([{ outcome: 'cancelled' }]);
   });
 
@@ -203,11 +240,17 @@ describe('permissions and cancels of an external agent', () => {
     },
   );
 
-  it('A30 a cancel in the handshake: no cancel is written, one aborted', async () => {
+  it('A30 a cancel in the handshake: no cancel is written, one aborted, and the next prompt runs', async () => {
+    const mark = join(system.workspace, 'shaken.mark');
     const { agent, session } = await start(async (a) => {
+      const fs = await import('node:fs');
+      const isFirst = !fs.existsSync(a.args as string);
+      fs.writeFileSync(a.args as string, '');
       await a.initialize();
-      await a.sleep(60_000);
-    }, null);
+      if (isFirst) await a.sleep(60_000);
+      await a.answer(await a.next('session/new'), { sessionId: a.session });
+      await a.stop(await a.next('session/prompt'));
+    }, mark);
     const { messageId } = await system.client.prompt(session.id, 'go');
     await session.until('step.start');
     while (!(await agent.methods()).includes('session/new')) await sleep(20);
@@ -220,6 +263,7 @@ describe('permissions and cancels of an external agent', () => {
       'step.end',
       'turn.end',
     ]);
+    expect(await session.prompt('next')).toEqual({ kind: 'completed' });
   });
 
   it('A30 a cancel that crosses the answer, at any distance: one end each, and the next prompt runs', async () => {

@@ -1,7 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { subjects, type AcpReply, type HarnessEvents, type HarnessFinished, type Json } from '@jetloop/contracts';
+import {
+  agentSpecSchema,
+  subjects,
+  type AcpReply,
+  type HarnessEvents,
+  type HarnessFinished,
+  type Json,
+} from '@jetloop/contracts';
+import { AgentStore } from '@jetloop/messaging';
 import { isRunning } from './support/acp/is-running.js';
-import { ScriptedAgent, storyOf } from './support/acp/scripted-agent.js';
+import { ScriptedAgent, storyOf, type Agent } from './support/acp/scripted-agent.js';
 import { TestSystem } from './support/test-system.js';
 
 type Write = typeof ScriptedAgent.write extends (folder: string, ...rest: infer R) => unknown ? R : never;
@@ -191,27 +200,120 @@ describe('a turn that an external agent drives', () => {
     expect(await session.data('turn.error')).toHaveLength(1);
   });
 
-  it('A25 the second turn loads the session: 500 replayed frames are one, and the agent is asked only what is new', async () => {
-    const { agent, session, raw } = await run(async (a) => {
-      await a.initialize({ loadSession: true });
-      const first = await Promise.race([a.next('session/new'), a.next('session/load')]);
-      const isLoad = !('cwd' in first.params) || first.params.sessionId === a.session;
-      if (isLoad) for (let n = 0; n < 500; n++) await a.say(`old ${n}`);
-      await a.answer(first, isLoad ? {} : { sessionId: a.session });
-      const prompt = await a.next('session/prompt');
-      await a.say('new');
-      await a.stop(prompt);
+  /** Tells 500 frames again of a session that it loads; `args`: the error that it then answers with, if any. */
+  const loads = async (a: Agent) => {
+    await a.initialize({ loadSession: true });
+    const created = a.next('session/new');
+    let first = await Promise.race([created, a.next('session/load')]);
+    if (first.params.sessionId === a.session) {
+      for (let n = 0; n < 500; n++) await a.say(`old ${n}`);
+      if (a.args) {
+        await a.fail(first, a.args);
+        a.session = 'agent-2';
+        first = await created;
+      }
+    }
+    await a.answer(first, { sessionId: a.session });
+    const prompt = await a.next('session/prompt');
+    await a.say('new');
+    await a.stop(prompt);
+  };
+  const continuities = ['required', 'fresh'] as const;
+
+  it.each(continuities)(
+    'A25 the second turn loads the session, continuity %s: 500 replayed frames are one, and the agent is asked only what is new',
+    async (continuity) => {
+      const { agent, session, raw } = await run(loads, { continuity });
+      await system.client.inject(session.id, 'a fact');
+      expect(await session.prompt('more')).toEqual({ kind: 'completed' });
+      expect(await raw('session/load/replay')).toMatchObject([
+        { frames: 500, blob: { mediaType: 'application/x-ndjson' } },
+      ]);
+      expect(await session.data('assistant.message')).toHaveLength(2);
+      const prompts = (await agent.wire()).filter((line) => line.includes('session/prompt'));
+      expect(prompts).toHaveLength(2);
+      expect(prompts[1]).toContain('a fact');
+      expect(prompts[1]).not.toContain('"hi"');
+    },
+  );
+
+  it.each(continuities)(
+    'A25 an agent that replays 500 frames and then cannot load, continuity %s: fails, or begins anew',
+    async (continuity) => {
+      const error = { code: -32002, message: 'I do not know this session', data: { id: 'agent-1' } };
+      const { agent, session, raw } = await run(loads, { script: error, continuity });
+      const isFresh = continuity === 'fresh';
+      expect(await session.prompt('more')).toMatchObject(
+        isFresh ? { kind: 'completed' } : { kind: 'error', code: 'cannot_load' },
+      );
+      const again = isFresh ? ['session/new', 'session/prompt'] : [];
+      expect((await agent.methods()).slice(3)).toEqual(['initialize', 'session/load', ...again]);
+      const story = storyOf(await session.events());
+      expect(story.slice(story.lastIndexOf('step.start') + 1)).toEqual([
+        ...['initialize', 'session/load/replay', 'session/load'],
+        ...(isFresh ? ['session/new', 'assistant.message', 'session/prompt'] : ['turn.error']),
+        ...['step.end', 'turn.end'],
+      ]);
+      expect(await raw('session/load/replay')).toMatchObject([{ frames: 500 }]);
+      expect(await raw('session/load')).toEqual([{ jsonrpc: '2.0', id: 2, error }]);
+      expect(await session.data('turn.error')).toMatchObject(
+        isFresh
+          ? []
+          : [
+              {
+                error: {
+                  name: 'Harness',
+                  code: 'cannot_load',
+                  message: expect.stringContaining(error.message) as unknown,
+                },
+              },
+            ],
+      );
+      if (isFresh)
+        expect(JSON.parse((await agent.wire()).at(-1) ?? '')).toMatchObject({ params: { sessionId: 'agent-2' } });
+    },
+  );
+
+  /** What the services say to a command that no client of ours would send. */
+  const outcomeOf = async (command: object): Promise<unknown> => {
+    const [session, commandId] = [randomUUID(), randomUUID()];
+    const outcome = Promise.withResolvers<unknown>();
+    system.bus.nats.subscribe(subjects.outcome(system.tenant, session, commandId), {
+      max: 1,
+      callback: (_error, { data }) => {
+        outcome.resolve(JSON.parse(Buffer.from(data).toString()));
+      },
     });
-    await system.client.inject(session.id, 'a fact');
-    expect(await session.prompt('more')).toEqual({ kind: 'completed' });
-    expect(await raw('session/load/replay')).toMatchObject([
-      { frames: 500, blob: { mediaType: 'application/x-ndjson' } },
-    ]);
-    expect(await session.data('assistant.message')).toHaveLength(2);
-    const prompts = (await agent.wire()).filter((line) => line.includes('session/prompt'));
-    expect(prompts).toHaveLength(2);
-    expect(prompts[1]).toContain('a fact');
-    expect(prompts[1]).not.toContain('"hi"');
+    const body = Buffer.from(JSON.stringify({ commandId, actor: 'test', ...command }));
+    await system.bus.publisher.publish(subjects.inbox(system.tenant, session), body);
+    return outcome.promise;
+  };
+
+  it('A26 a harness without a permission policy is refused, inline and out of AGENTS, and nothing is spawned', async () => {
+    const agent = await ScriptedAgent.write(system.workspace, async (a) => {
+      await a.stop(await a.prompted());
+    });
+    const lax = { name: 'lax', tools: [], harness: { ...agent.spec.harness, permissionPolicy: undefined } } as never;
+    const store = await AgentStore.open(system.bus);
+    await store.put(system.tenant, lax);
+    await store.put(system.tenant, agentSpecSchema.parse({ name: 'strict', tools: [], ...agent.spec }));
+    store.close();
+    const create = (from: { readonly name: string } | { readonly spec: never }) =>
+      system.client.create({ agent: from, workspace: system.workspace, prompt: 'go' });
+    const missing = 'spec.harness.permissionPolicy: ';
+    const refused = create({ spec: lax });
+    await expect(refused).rejects.toMatchObject({ code: 'invalid' });
+    await expect(refused).rejects.toThrow(missing);
+    expect(await outcomeOf({ kind: 'create', agent: { spec: lax }, workspace: system.workspace })).toMatchObject({
+      status: 'refused',
+      code: 'invalid',
+      message: expect.stringContaining(missing) as unknown,
+    });
+    const strict = await create({ name: 'strict' }); // put behind the other: who finds it has seen both
+    expect(await system.session(strict.session).endOf(strict.messageId)).toEqual({ kind: 'completed' });
+    expect(await agent.methods()).toEqual(['initialize', 'session/new', 'session/prompt']);
+    await expect(create({ name: 'lax' })).rejects.toMatchObject({ code: 'not_found' });
+    expect(await agent.methods()).toHaveLength(3);
   });
 
   it.each([
@@ -315,6 +417,7 @@ describe('a turn that an external agent drives', () => {
       await a.sleep(60_000);
     });
     expect(big.end).toMatchObject({ kind: 'error', code: 'frame_too_large' });
+    expect(await big.session.data('turn.error')).toMatchObject([{ error: { name: 'Protocol' } }]);
     const loud = await run(async (a) => {
       const prompt = await a.prompted();
       const write = (words: string) => new Promise((resolve) => process.stderr.write(words, resolve));

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { subjects } from '@jetloop/contracts';
 import { isRunning } from '../e2e/support/acp/is-running.js';
 import type { Told } from '../e2e/support/acp/frames.js';
-import { ScriptedAgent, storyOf } from '../e2e/support/acp/scripted-agent.js';
+import { ScriptedAgent, storyOf, type Agent } from '../e2e/support/acp/scripted-agent.js';
 import { ProcessSystem } from './support/process-system.js';
 import { logOf } from './support/session-log.js';
 import { isWhole } from './support/whole.js';
@@ -14,7 +14,7 @@ import { isWhole } from './support/whole.js';
 /** Milliseconds that the orchestrator stays away in a flood. */
 const OUTAGE_MS = isWhole ? 30_000 : 3_000;
 
-jest.setTimeout(90_000);
+jest.setTimeout(180_000);
 
 describe('an external agent and processes that die', () => {
   let system: ProcessSystem;
@@ -34,7 +34,7 @@ describe('an external agent and processes that die', () => {
       workspace: system.folder,
       prompt: 'go',
     });
-    const done = system.client.turnOf(session, messageId, { signal: AbortSignal.timeout(60_000) });
+    const done = system.client.turnOf(session, messageId, { signal: AbortSignal.timeout(150_000) });
     done.catch(() => undefined); // awaited later, after the kill
     return { done };
   };
@@ -85,6 +85,70 @@ describe('an external agent and processes that die', () => {
     bridge = await system.spawn('acp-bridge');
     expect((await done).reason).toEqual({ kind: 'completed' });
     expect((await agent.methods()).filter((method) => method === 'session/prompt')).toHaveLength(1);
+  });
+
+  it('A36 the bridge killed when the handshake is in the log and the prompt is not written, or is and nothing behind it: no process 5 s later, nothing is prompted again, bridge_lost, and the next prompt runs', async () => {
+    const play = async (a: Agent) => {
+      const fs = await import('node:fs');
+      const [mark, go] = a.args as [string, string];
+      const isFirst = !fs.existsSync(mark);
+      if (isFirst) fs.writeFileSync(mark, String(process.pid));
+      await a.initialize();
+      const created = await a.next('session/new');
+      while (!fs.existsSync(go)) await a.sleep(10);
+      await a.answer(created, { sessionId: a.session });
+      const prompt = await a.next('session/prompt');
+      if (isFirst) await a.sleep(80_000);
+      await a.stop(prompt);
+    };
+    const start = async (name: string) => {
+      const [mark, go] = [join(system.folder, `${name}.pid`), join(system.folder, `${name}.go`)];
+      const agent = await ScriptedAgent.write(system.folder, play, { script: [mark, go], continuity: 'fresh' });
+      const prompts = async () => (await agent.wire()).filter((line) => line.includes('"session/prompt"'));
+      return { name, mark, go, agent, prompts, ...(await begin(name, agent.spec)) };
+    };
+    const story = async (name: string) => storyOf(await logOf(system.client, name));
+    const written = await start('prompt-written');
+    await writeFile(written.go, '');
+    await until(async () => (await written.prompts())[0]);
+    const unwritten = await start('prompt-unwritten');
+    await until(async () => (await unwritten.agent.methods()).includes('session/new') || undefined);
+    // Both answers are told while nobody commits them; they come into the log of a bridge that cannot see it.
+    await orchestrator.stop();
+    const isTold = Promise.withResolvers<undefined>();
+    const seen = system.bus.nats.subscribe(subjects.reply(system.tenant, unwritten.name, 'acp'), {
+      callback: () => {
+        isTold.resolve(undefined);
+      },
+    });
+    await system.bus.nats.flush();
+    await writeFile(unwritten.go, '');
+    await isTold.promise;
+    seen.unsubscribe();
+    bridge.freeze();
+    orchestrator = await system.spawn('loop-orchestrator');
+    await until(async () => (await story(unwritten.name)).includes('session/new') || undefined);
+    expect((await story(written.name)).slice(-2)).toEqual(['initialize', 'session/new']);
+    expect([await written.prompts(), await unwritten.prompts()].map(({ length }) => length)).toEqual([1, 0]);
+    bridge.kill9();
+    await bridge.exited;
+    await sleep(5_000);
+    for (const { mark } of [written, unwritten]) expect(await isRunning(await readFile(mark, 'utf8'))).toBe(false);
+    bridge = await system.spawn('acp-bridge');
+    for (const { name, done, prompts } of [written, unwritten]) {
+      expect((await done).reason).toMatchObject({ kind: 'error', code: 'bridge_lost' });
+      const errors = (await logOf(system.client, name)).filter(({ type }) => type === 'turn.error');
+      expect(errors.map(({ data }) => data)).toMatchObject([{ error: { name: 'Transport', code: 'bridge_lost' } }]);
+      expect((await story(name)).slice(-4)).toEqual(['session/new', 'turn.error', 'step.end', 'turn.end']);
+      const before = (await prompts()).length;
+      expect([name, before]).toEqual([name, name === written.name ? 1 : 0]);
+      const { messageId } = await system.client.prompt(name, 'again');
+      const next = await system.client.turnOf(name, messageId, { signal: AbortSignal.timeout(30_000) });
+      expect(next.reason).toEqual({ kind: 'completed' });
+      const more = (await prompts()).slice(before);
+      expect(more).toHaveLength(1);
+      expect(more[0]).toContain('again');
+    }
   });
 
   it('A35 the orchestrator away in a flood: the bridge reads no further, and nothing is lost', async () => {

@@ -13,6 +13,15 @@ const prompt = z.object({
   output: output.optional(),
 });
 
+/** By name or inline. Of what does not fit, the form that was meant is told, not that both do not. */
+const agent = z.union([z.object({ name: tokenSchema }), z.object({ spec: agentSpecSchema })], {
+  error: ({ input, errors }) => {
+    const isInline = typeof input === 'object' && input !== null && 'spec' in input;
+    const issues = (isInline ? errors[1] : errors[0]) ?? [];
+    return issues.map(({ path, message }) => `${path.map(String).join('.')}: ${message}`).join('; ');
+  },
+});
+
 const envelope = {
   commandId: tokenSchema,
   /** Who sends it: a name for the audit, not a credential. */
@@ -26,7 +35,7 @@ export const callerCommandSchema = z.discriminatedUnion('kind', [
     ...envelope,
     kind: z.literal('create'),
     /** A name in AGENTS, or an inline spec where the orchestrator allows it. */
-    agent: z.union([z.object({ name: tokenSchema }), z.object({ spec: agentSpecSchema })]),
+    agent,
     workspace: z.string().optional(),
     labels: z.record(z.string(), z.string()).optional(),
     prompt: prompt.optional(),
