@@ -1,7 +1,7 @@
 import { addressList, loadConfig, nameList } from '@jetloop/platform';
 import { z } from 'zod';
+import { ToolModules } from './module/tool-modules.js';
 import type { ToolRunnerOptions } from './options.js';
-import { loadToolModules } from './tool/load-tool-modules.js';
 
 const limit = z.coerce.number('expected a number').int().min(1).optional();
 
@@ -21,6 +21,8 @@ export const toolRunnerConfig = {
   JETLOOP_TOOL_LIMITS: nameList.transform(toolLimits),
   /** Memory (MiB) that a process of bash may write to. */
   JETLOOP_TOOL_MEMORY_MB: z.coerce.number('expected MiB').int().min(16).optional(),
+  /** Memory (MiB) that the heap of one call of a module's tool may keep. */
+  JETLOOP_TOOL_HEAP_MB: z.coerce.number('expected MiB').int().min(32).optional(),
   /** Processes of the runner's user at once, for bash. */
   JETLOOP_TOOL_PROCESSES: limit,
 } as const;
@@ -35,8 +37,9 @@ export type ToolRunnerSettings = Omit<ToolRunnerOptions, 'workspaceRoots' | 'ack
  * @throws ToolModuleError
  */
 export async function settingsOf(settings: Settings, folder: string): Promise<ToolRunnerSettings> {
+  const { JETLOOP_TOOL_MODULES: names, JETLOOP_TOOL_HEAP_MB: heapMb } = settings;
   return {
-    extraTools: await loadToolModules(settings.JETLOOP_TOOL_MODULES, folder),
+    ...(names.length > 0 ? { modules: await ToolModules.load({ names, folder, heapMb }) } : {}),
     toolLimits: settings.JETLOOP_TOOL_LIMITS,
     mcpAddresses: settings.JETLOOP_MCP_ADDRESSES,
     ...given('tenantLimit', settings.JETLOOP_TENANT_LIMIT),

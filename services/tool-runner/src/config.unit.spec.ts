@@ -5,7 +5,7 @@ const read = (env: NodeJS.ProcessEnv) => readToolRunnerSettings(env, '/');
 
 describe('the settings of a runner', () => {
   it('are nothing where nothing is set', async () => {
-    expect(await read({})).toEqual({ extraTools: [], toolLimits: {}, mcpAddresses: [] });
+    expect(await read({})).toEqual({ toolLimits: {}, mcpAddresses: [] });
   });
 
   it('are read from the environment', async () => {
@@ -15,13 +15,14 @@ describe('the settings of a runner', () => {
       JETLOOP_MCP_ADDRESSES: '127.0.0.1, ::1',
     };
     expect(await read(env)).toEqual({
-      ...{ extraTools: [], tenantLimit: 3, toolLimits: { bash: 8, http_fetch: 4 }, memoryMb: 512, processes: 50 },
+      ...{ tenantLimit: 3, toolLimits: { bash: 8, http_fetch: 4 }, memoryMb: 512, processes: 50 },
       ...{ httpFetch: { addresses: ['10.0.0.0/8'] }, mcpAddresses: ['127.0.0.1', '::1'] },
     });
   });
 
   it.each([
     ['JETLOOP_TENANT_LIMIT', '0'],
+    ['JETLOOP_TOOL_HEAP_MB', '8'],
     ['JETLOOP_TOOL_LIMITS', 'bash'],
     ['JETLOOP_TOOL_LIMITS', '=8'],
     ['JETLOOP_TOOL_LIMITS', 'bash=0'],

@@ -1,6 +1,5 @@
-import { Injectable, Logger, Module, type DynamicModule, type OnModuleDestroy } from '@nestjs/common';
+import { Logger, Module, type DynamicModule, type OnModuleDestroy } from '@nestjs/common';
 import { BlobStore, Bus, DeadLetters, EffectStore, LiveChannel, TurnWatch } from '@jetloop/messaging';
-import { createBuiltinTools } from './builtin/index.js';
 import { CallLimits } from './call/call-limits.js';
 import { CallLogs } from './call/call-logs.js';
 import { CallRunner } from './call/call-runner.js';
@@ -13,16 +12,19 @@ import { EffectGuard } from './effect/effect-guard.js';
 import { EffectLedger } from './effect/effect-ledger.js';
 import { McpServers } from './mcp/mcp-servers.js';
 import { mcpConnector } from './mcp/sdk-connection.js';
+import type { ToolModules } from './module/tool-modules.js';
 import type { ToolRunnerOptions } from './options.js';
-import { ToolRegistry } from './tool/tool-registry.js';
+import { ownTools } from './own-tools.js';
 
-/** Ends what MCP servers were started, once no call is left. */
-@Injectable()
-class McpLife implements OnModuleDestroy {
-  constructor(private readonly servers: McpServers) {}
+/** Ends what was started for tools, once no call is left. */
+class ToolsLife implements OnModuleDestroy {
+  constructor(
+    private readonly servers: McpServers,
+    private readonly modules: ToolModules | undefined,
+  ) {}
 
-  onModuleDestroy(): Promise<void> {
-    return this.servers.close();
+  async onModuleDestroy(): Promise<void> {
+    await Promise.all([this.servers.close(), this.modules?.close()]);
   }
 }
 
@@ -30,12 +32,16 @@ class McpLife implements OnModuleDestroy {
 @Module({})
 export class ToolRunnerModule {
   static register(options: ToolRunnerOptions): DynamicModule {
-    const registry = new ToolRegistry([...createBuiltinTools(options), ...(options.extraTools ?? [])]);
+    const registry = ownTools(options);
     return {
       module: ToolRunnerModule,
       controllers: [ToolController],
       providers: [
-        McpLife,
+        {
+          provide: ToolsLife,
+          useFactory: (mcp: McpServers) => new ToolsLife(mcp, options.modules),
+          inject: [McpServers],
+        },
         { provide: McpServers, useFactory: () => new McpServers(mcpConnector(options.mcpAddresses ?? [])) },
         { provide: Tools, useFactory: (mcp: McpServers) => new Tools(registry, mcp), inject: [McpServers] },
         { provide: CallLogs, useFactory: (bus: Bus) => new CallLogs(bus), inject: [Bus] },

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { AgentSpec } from '@jetloop/contracts';
-import { createBuiltinTools } from './builtin/index.js';
 import { Tools } from './call/tools.js';
 import type { ToolRunnerSettings } from './config.js';
 import { McpServers } from './mcp/mcp-servers.js';
 import { mcpConnector } from './mcp/sdk-connection.js';
+import { ownTools } from './own-tools.js';
 import { runTool, type ToolResult } from './tool/run-tool.js';
-import { listingOf, ToolRegistry, type ToolListing } from './tool/tool-registry.js';
+import { listingOf, type ToolListing } from './tool/tool-registry.js';
 import { Workspace } from './tool/workspace.js';
 
 export interface ToolboxOptions {
@@ -26,13 +26,13 @@ export interface Toolbox {
     args: Record<string, unknown>,
     onProgress: (text: string) => void,
   ): Promise<ToolResult | undefined>;
-  /** Ends what MCP servers were started. */
+  /** Ends what MCP servers and threads were started. */
   close(): Promise<void>;
 }
 
 /** @throws WorkspaceError */
 export async function openToolbox({ workspace, agent, settings = {} }: ToolboxOptions): Promise<Toolbox> {
-  const registry = new ToolRegistry([...createBuiltinTools(settings), ...(settings.extraTools ?? [])]);
+  const registry = ownTools(settings);
   const mcp = new McpServers(mcpConnector(settings.mcpAddresses ?? []));
   const tools = new Tools(registry, mcp);
   const folder = await Workspace.open(workspace);
@@ -59,6 +59,8 @@ export async function openToolbox({ workspace, agent, settings = {} }: ToolboxOp
         { timeoutMs: Math.max(limitMs, tool.longestMs ?? 0) },
       );
     },
-    close: () => mcp.close(),
+    close: async () => {
+      await Promise.all([mcp.close(), settings.modules?.close()]);
+    },
   };
 }

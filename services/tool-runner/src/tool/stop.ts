@@ -1,7 +1,7 @@
 import { ToolError } from './tool-error.js';
 
 /** What a tool gets after the abort to clean up (the grace of a process group is 3 s) before its answer is no longer awaited. */
-const CLEAN_UP_MS = 5_000;
+export const CLEAN_UP_MS = 5_000;
 
 const STOPPING = 'stopping';
 

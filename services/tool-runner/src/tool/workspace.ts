@@ -25,7 +25,8 @@ export class Workspace {
   private constructor(
     /** The real path of the folder. */
     readonly root: string,
-    alias: string,
+    /** The path that it was opened by. */
+    readonly alias: string,
   ) {
     this.#roots = [root, alias];
   }
