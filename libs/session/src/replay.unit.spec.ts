@@ -16,6 +16,7 @@ type Action =
   | { do: 'cancel' | 'close' }
   | { do: 'steer' | 'inject'; text: string }
   | { do: 'approval'; approve: boolean }
+  | { do: 'again' | 'late'; pick: number }
   | { do: 'timer' | 'resume' | 'policies-change' | 'child' }
   | { do: 'answer'; pick: number; text: string; calls: string[]; cut: boolean; fails: boolean };
 
@@ -40,6 +41,10 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('steer' as const, 'inject' as const), text: fc.string() }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('approval' as const), approve: fc.boolean() }) },
+  {
+    weight: 8,
+    arbitrary: fc.record({ do: fc.constantFrom('again' as const, 'late' as const), pick: fc.nat(1_000) }),
+  },
   {
     weight: 30,
     arbitrary: fc.record({
@@ -70,6 +75,12 @@ function play(session: SessionDriver, step: Action): void {
       return;
     case 'approval':
       for (const id of session.openApprovals()) session.approve(id, step.approve ? 'approved' : 'rejected');
+      return;
+    case 'again':
+      session.redelivers(step.pick);
+      return;
+    case 'late':
+      session.repliesLate(step.pick);
       return;
     case 'timer':
       session.later(3_000);
@@ -158,12 +169,16 @@ const sessions = fc
     seams: fc.subarray([...seams]),
     maxSteps: fc.nat(12),
     closes: fc.boolean(),
+    fork: fc.option(fc.record({ after: fc.nat(60), sequence: fc.nat(200) })),
   })
-  .map(({ actions, seams: asked, maxSteps, closes }) => {
-    const session = new SessionDriver();
+  .map(({ actions, seams: asked, maxSteps, closes, fork }) => {
+    let session = new SessionDriver();
     for (const seam of asked) session.seams.add(seam);
     session.create({ tools: ['*'], limits: { maxSteps }, budgets: { tokens: 1_500 }, deadlines: { turn: 600_000 } });
-    for (const [index, step] of actions.entries()) play(session, closes && index === 20 ? { do: 'close' } : step);
+    for (const [index, step] of actions.entries()) {
+      if (index === fork?.after) session = session.fork(fork.sequence % (session.state?.nextSequence ?? 1));
+      play(session, closes && index === 20 ? { do: 'close' } : step);
+    }
     return session;
   });
 
@@ -209,6 +224,15 @@ describe('a log', () => {
         });
       }),
       { numRuns: 150 },
+    );
+  });
+
+  it('takes nothing twice: commands and replies that come again, and late replies, add no event', () => {
+    fc.assert(
+      fc.property(sessions, (session) => {
+        expect(session.echoed).toEqual([]);
+      }),
+      { numRuns: 500 },
     );
   });
 

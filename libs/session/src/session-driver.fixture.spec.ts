@@ -9,13 +9,15 @@ import {
   type Seam,
   type Reply,
 } from '@jetloop/contracts';
-import { decide, type Decision, type SessionCommand } from './decide/decide.js';
+import { commandIdOf, decide, type Decision, type SessionCommand } from './decide/decide.js';
 import { applyCommit } from './evolve/evolve.js';
 import { openCalls } from './evolve/in-turn.js';
 import { awaitedWork } from './work/awaited-work.js';
 import { outstanding } from './work/outstanding.js';
 import { workKey, type AwaitedWork, type Work } from './work/work.js';
-import type { SessionState } from './state.js';
+import { failureReply } from './answers/failure-reply.js';
+import { deriveMessages } from './messages/derive-messages.js';
+import { wasDecided, type SessionState } from './state.js';
 
 export const envelope = { tenant: 'acme', session: 's1', actor: 'ada' };
 
@@ -37,6 +39,10 @@ export class SessionDriver {
   readonly resent: string[] = [];
   /** The last question that a result travelled in. */
   asked: AwaitedWork | undefined;
+  /** Commands that came again, and late replies, that added events: there must be none. */
+  readonly echoed: string[] = [];
+  private readonly committed: { command: SessionCommand; turns: number }[] = [];
+  private readonly seen = new Map<string, AwaitedWork>();
   private readonly sent = new Set<string>();
   state: SessionState | undefined;
   private clock = Date.parse('2026-01-01T00:00:00.000Z');
@@ -49,6 +55,19 @@ export class SessionDriver {
       command: { kind: 'create', commandId: this.id(), actor: 'ada', agent: agent(spec), workspace: '/w/s1' },
     });
     return this;
+  }
+
+  /** Another session, which begins with what this one says up to an event. */
+  fork(sequence: number): SessionDriver {
+    const fork = new SessionDriver();
+    for (const seam of this.seams) fork.seams.add(seam);
+    const events = this.log.flatMap((commit) => commit.events).slice(0, sequence + 1);
+    const { agent, workspace } = this.requireState();
+    const from = { session: envelope.session, sequence };
+    const history = deriveMessages(events);
+    const command = { kind: 'fork' as const, commandId: 'fork', actor: 'ada', from, agent, workspace, history };
+    fork.decide({ from: 'caller', command });
+    return fork;
   }
 
   get now(): string {
@@ -251,6 +270,29 @@ export class SessionDriver {
     return decision;
   }
 
+  /** One of the commands that were committed comes again. */
+  redelivers(pick: number): void {
+    const found = this.committed[pick % this.committed.length];
+    if (!found || !this.state) return;
+    const { command, turns } = found;
+    const lately = this.state.turns - turns <= 1;
+    if (lately && !wasDecided(this.state, commandIdOf(command)))
+      this.echoed.push(`${commandIdOf(command)} is forgotten`);
+    // Only these make new events of themselves; they are remembered as far back as the turn before.
+    const kind = command.from === 'caller' ? command.command.kind : command.from;
+    if (kind !== 'cancel' && kind !== 'resume') this.expectNothingOf(command);
+  }
+
+  /** The reply to work that was awaited once, and is no more. */
+  repliesLate(pick: number): void {
+    const awaited = new Set(this.awaited().map(({ command }) => command.commandId));
+    const over = [...this.seen.values()].filter(({ command }) => !awaited.has(command.commandId));
+    const work = over[pick % Math.max(1, over.length)];
+    if (!work) return;
+    const reply = failureReply(work, 'expired', 'late');
+    this.expectNothingOf({ from: 'worker', commandId: `${reply.commandId}:late`, reply });
+  }
+
   decide(command: SessionCommand): Decision {
     this.later(1);
     const decision = decide(this.state, command, envelope, {
@@ -262,6 +304,8 @@ export class SessionDriver {
       const before = new Set(this.outstanding().map(workKey));
       this.log.push(decision.commit);
       this.state = applyCommit(this.state, decision.commit);
+      this.committed.push({ command, turns: this.state.turns });
+      for (const work of this.awaited()) this.seen.set(work.command.commandId, work);
       for (const work of this.outstanding()) {
         if (work.kind === 'timer' || work.kind === 'abort' || before.has(workKey(work))) continue;
         if (this.sent.has(workKey(work))) this.resent.push(workKey(work));
@@ -269,6 +313,11 @@ export class SessionDriver {
       }
     }
     return decision;
+  }
+
+  private expectNothingOf(command: SessionCommand): void {
+    const { kind } = this.decide(command);
+    if (kind === 'commit') this.echoed.push(JSON.stringify(command));
   }
 
   private message(kind: 'steer' | 'inject', text: string): Outcome | undefined {
