@@ -71,7 +71,7 @@ describe('H6 a call that waits for a person', () => {
   });
 
   it.each([
-    ['approved', {}, 'soon', ''],
+    ['approved', {}, 'asked', ''],
     ['rejected', { note: 'Not on a Friday.' }, 'asked', 'This call was rejected by test: Not on a Friday.'],
     ['rejected', {}, 'asked', 'This call was rejected by test.'],
     ['expired', {}, 'soon', 'Nobody approved this call in time.'],
