@@ -291,6 +291,22 @@ describe('MCP servers', () => {
     expect([before.pid, after.pid]).toEqual([child.pid, anew.pid]);
   });
 
+  it('T6 killed between calls over HTTP, one that keeps sessions: the next call begins a new one', async () => {
+    const env = (PORT: string) => ({ PORT });
+    const begin = (at?: string) => serve(programOf('everything'), ['streamableHttp'], env, 'listening on port', at);
+    const { child, port } = await begin();
+    const session = await agent('everything', { everything: { url: `http://127.0.0.1:${port}/mcp` } });
+    const before = await resultsOf(session);
+    const exit = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exit;
+    await begin(port);
+    const after = (await resultsOf(session)).slice(before.length);
+    expect(after.map(({ isError, error }) => ({ isError, error }))).toEqual(
+      before.map(({ isError, error }) => ({ isError, error })),
+    );
+  });
+
   it('T6 killed in a call over stdio: outcome_unknown within 5 s, and the call is not made again', async () => {
     const deaths = join(system.workspace, 'deaths-stdio');
     const session = await agent('dies', { moody: moody({ MOODY_DEATHS: deaths }) });

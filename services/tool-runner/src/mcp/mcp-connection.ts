@@ -24,7 +24,7 @@ export interface McpCall {
 /** An open connection to one MCP server. */
 export interface McpConnection {
   listTools(): Promise<McpListing[]>;
-  /** @throws McpDiedError when the server is gone before it answered */
+  /** @throws McpDiedError when the server is gone before it answered, McpForgottenError when it did not take the call */
   callTool(call: McpCall): Promise<McpResult>;
   /** Resolves when the server is gone, whoever ended it. */
   readonly closed: Promise<void>;
@@ -35,4 +35,9 @@ export interface McpConnection {
 /** The server was gone before it answered, for a reason in words: what came of the call is not known. */
 export class McpDiedError extends Error {
   override readonly name = 'McpDiedError';
+}
+
+/** The server does not know the session that it gave out, as one that was started anew: it has not looked at the call. */
+export class McpForgottenError extends Error {
+  override readonly name = 'McpForgottenError';
 }

@@ -1,6 +1,6 @@
 import { readThrown } from '../tool/thrown.js';
 import { ToolError } from '../tool/tool-error.js';
-import type { McpCall, McpConnection, McpListing } from './mcp-connection.js';
+import { McpForgottenError, type McpCall, type McpConnection, type McpListing } from './mcp-connection.js';
 import type { McpResult } from './mcp-result.js';
 
 /** Failures in a row after which a server is left alone. */
@@ -44,12 +44,28 @@ export class McpServer {
   async call(call: McpCall): Promise<McpResult> {
     this.#calls += 1;
     try {
-      const connection = await this.#connected();
-      const result = await connection.callTool(call);
+      const result = await this.#callOnce(call).catch((error: unknown) => {
+        // It was started anew and has not looked at the call: with a session of its own it does.
+        if (error instanceof McpForgottenError) return this.#callOnce(call);
+        throw error;
+      });
       this.#failures = 0;
       return result;
     } finally {
       this.#calls -= 1;
+    }
+  }
+
+  async #callOnce(call: McpCall): Promise<McpResult> {
+    const connection = await this.#connected();
+    try {
+      return await connection.callTool(call);
+    } catch (error) {
+      if (error instanceof McpForgottenError && this.#live === connection) {
+        this.#lost(undefined);
+        void connection.close();
+      }
+      throw error;
     }
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { McpConnection } from './mcp-connection.js';
+import { McpForgottenError, type McpConnection } from './mcp-connection.js';
 import { MAX_FAILURES, McpServer } from './mcp-server.js';
 
 const call = {
@@ -16,6 +16,7 @@ function moody() {
   let isBroken = false;
   let cannotList = false;
   let answers: Promise<unknown> = Promise.resolve();
+  let forgets = 0;
   let end: () => void = () => undefined;
   let announce: () => void = () => undefined;
   const tools = [{ name: 'say', description: '', inputSchema: {} }];
@@ -32,7 +33,10 @@ function moody() {
       const connection: McpConnection = {
         closed,
         listTools: () => (cannotList ? Promise.reject(new Error('no list')) : Promise.resolve([...tools])),
-        callTool: () => answers.then(() => ({ content: [], isError: false })),
+        callTool: () =>
+          forgets-- > 0
+            ? Promise.reject(new McpForgottenError('knows its session no more'))
+            : answers.then(() => ({ content: [], isError: false })),
         close: () => {
           ends += 1;
           end();
@@ -50,6 +54,7 @@ function moody() {
     answerAfter: (event: Promise<unknown>) => {
       answers = event;
     },
+    forgetSession: (times: number) => (forgets = times),
     forgetTools: () => (cannotList = true),
     break: () => (isBroken = true),
     mend: () => (isBroken = false),
@@ -79,6 +84,19 @@ describe('an MCP server', () => {
     expect(await server.tools()).toHaveLength(1);
     announce();
     expect((await server.tools()).map(({ name }) => name)).toEqual(['say', 'more']);
+  });
+
+  it('that knows its session no more has not looked at the call: it is begun anew and called once more, no failure', async () => {
+    const { server, starts, ends, forgetSession } = moody();
+    await server.call(call);
+    forgetSession(1);
+    await expect(server.call(call)).resolves.toMatchObject({ isError: false });
+    expect([starts(), ends()]).toEqual([2, 1]);
+    forgetSession(2);
+    await expect(server.call(call)).rejects.toThrow(McpForgottenError);
+    expect(starts()).toBe(3);
+    await server.call(call);
+    expect(starts()).toBe(4);
   });
 
   it('that ended starts again at once, then after pauses that grow', async () => {

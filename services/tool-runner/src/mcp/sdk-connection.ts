@@ -2,6 +2,7 @@ import {
   Client,
   SdkError,
   SdkErrorCode,
+  SdkHttpError,
   StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client';
@@ -10,7 +11,13 @@ import { addressGuard, AddressError } from '@jetloop/platform';
 import { childEnv } from '../builtin/child-env.js';
 import { readThrown } from '../tool/thrown.js';
 import { guardedFetch, type GuardedFetch } from './guarded-fetch.js';
-import { McpDiedError, type McpCall, type McpConnection, type McpListing } from './mcp-connection.js';
+import {
+  McpDiedError,
+  McpForgottenError,
+  type McpCall,
+  type McpConnection,
+  type McpListing,
+} from './mcp-connection.js';
 import { mcpResultSchema, type McpResult } from './mcp-result.js';
 import { withSecrets } from './secret.js';
 import { StdioTransport } from './stdio-transport.js';
@@ -100,10 +107,18 @@ class SdkConnection implements McpConnection {
       );
       return mcpResultSchema.parse(result);
     } catch (error) {
+      if (this.#isForgotten(error)) throw new McpForgottenError('knows its session no more', { cause: error });
       throw isGone(error) ? new McpDiedError(this.#endOf(), { cause: error }) : error;
     } finally {
       stopWatching?.();
     }
+  }
+
+  /** A request with a session that the server does not have is answered 404; some say 400. */
+  #isForgotten(error: unknown): boolean {
+    if (!(this.transport instanceof StreamableHTTPClientTransport) || this.transport.sessionId === undefined)
+      return false;
+    return error instanceof SdkHttpError && [400, 404].includes(error.status);
   }
 
   #endOf(): string {
