@@ -179,6 +179,7 @@ describe('other processes while `jetloop up` runs', () => {
   it('a fork goes on from an event of a session that is closed, and a session is resumed', async () => {
     const at = objects(await here('tail', 's4', '--json')).find(({ type }) => type === 'tool.call')?.['sequence'];
     const forked = await here('fork', 's4', '--at', String(at), '--as', 's4b', '--json');
+    expect(forked).toMatchObject({ exitCode: 0, err: '' });
     expect(objects(forked)).toMatchObject([{ session: 's4b', from: { session: 's4', sequence: at } }]);
     expect((await here('send', 's4b', 'Hello')).exitCode).toBe(0);
     expect((await here('tail', 's4b', '--until-idle')).exitCode).toBe(0);
