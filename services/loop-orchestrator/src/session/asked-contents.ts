@@ -19,11 +19,12 @@ export class AskedContents {
     tenant: string,
     session: string,
     asked: SettledResult | undefined,
-    state: SessionState | undefined,
+    stateOf: () => Promise<SessionState | undefined>,
   ): Promise<void> {
     const key = `${tenant}.${session}`;
     const digests = [...new Set([...(this.waiting.get(key) ?? []), ...digestsOf(asked)])];
     if (digests.length === 0) return;
+    const state = await stateOf();
     if (state && openCalls(state).some(isRunning)) {
       this.waiting.set(key, digests);
       return;

@@ -121,8 +121,8 @@ export class CommandHandler {
     const { reply } = command;
     const answered = reply.kind === 'hook' && reply.result.status !== 'deferred' ? reply.asked : undefined;
     const late = dead && reply.kind === 'tool' && reply.result.status === 'result' ? reply.result : undefined;
-    const { state } = await this.sessions.get(tenant, session);
-    await this.asked.release(tenant, session, answered ?? late, state);
+    const stateOf = async () => (await this.sessions.get(tenant, session)).state;
+    await this.asked.release(tenant, session, answered ?? late, stateOf);
   }
 
   /** A child whose parent ended its turn meanwhile: the cancel was sent before there was anything to cancel. */
