@@ -15,7 +15,7 @@ import { chunk, raw, told, update } from './support/acp/frames.js';
 import { expectedOf, generatedLines } from './support/acp/generated-frames.js';
 import { ScriptedAgent, storyOf, type Agent } from './support/acp/scripted-agent.js';
 import { TestSystem } from './support/test-system.js';
-import { isWhole } from '../faults/support/whole.js';
+import { isWhole } from '@jetloop/testing';
 
 /** A line as bytes that a script can hold. */
 function encoded(line: string | Uint8Array): string {

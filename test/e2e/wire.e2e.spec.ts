@@ -4,6 +4,7 @@ import type { EventData, LiveDelta } from '@jetloop/contracts';
 import type { CatalogueInput } from '@jetloop/llm-router';
 import fc from 'fast-check';
 import {
+  isWhole,
   replayFixture,
   startFaultServer,
   wireAnswer,
@@ -13,7 +14,6 @@ import {
   type ReplayDialect,
   type ResponseStep,
 } from '@jetloop/testing';
-import { isWhole } from '../faults/support/whole.js';
 import { FakeModels, type Reaction } from './support/fake-models.js';
 import { OWN_FIXTURES } from './support/own-fixtures.js';
 import { DIALECTS, ProviderSystem } from './support/provider-system.js';

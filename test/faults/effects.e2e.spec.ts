@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { deadLetterSchema } from '@jetloop/contracts';
-import type { ServiceProcess } from '@jetloop/testing';
+import { isWhole, type ServiceProcess } from '@jetloop/testing';
 import { CALLS_OF_ROUND, killPoints, KillRounds } from './support/kill-round.js';
 import { ProcessSystem } from './support/process-system.js';
 import { begunIn, callsTool, counterModule, effectsOf, runsOf, startToolTurn } from './support/tool-turns.js';
-import { isWhole } from './support/whole.js';
 
 jest.setTimeout(180_000);
 

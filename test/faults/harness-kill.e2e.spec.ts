@@ -9,7 +9,7 @@ import type { Told } from '../e2e/support/acp/frames.js';
 import { ScriptedAgent, storyOf, type Agent } from '../e2e/support/acp/scripted-agent.js';
 import { ProcessSystem } from './support/process-system.js';
 import { logOf } from './support/session-log.js';
-import { isWhole } from './support/whole.js';
+import { isWhole } from '@jetloop/testing';
 
 /** Milliseconds that the orchestrator stays away in a flood. */
 const OUTAGE_MS = isWhole ? 30_000 : 3_000;

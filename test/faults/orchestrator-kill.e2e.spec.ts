@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Lane, type KnownTurn } from './support/lane.js';
 import { callsTool } from './support/tool-turns.js';
-import { isWhole } from './support/whole.js';
+import { isWhole } from '@jetloop/testing';
 
 jest.setTimeout(120_000);
 

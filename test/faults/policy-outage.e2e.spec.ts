@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { isKnownEvent, type RecordedEvent } from '@jetloop/contracts';
-import type { ServiceProcess } from '@jetloop/testing';
+import { isWhole, type ServiceProcess } from '@jetloop/testing';
 import { ProcessSystem } from './support/process-system.js';
 import { logOf, problemsOf } from './support/session-log.js';
 import { callsTool } from './support/tool-turns.js';
-import { isWhole } from './support/whole.js';
 
 /** Milliseconds without hook-policy. */
 const OUTAGE_MS = isWhole ? 30_000 : 2_000;

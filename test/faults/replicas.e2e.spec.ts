@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { startNatsCluster, type ModelScript } from '@jetloop/testing';
+import { isWhole, startNatsCluster, type ModelScript } from '@jetloop/testing';
 import { gate, type Gate } from '../e2e/support/gate.js';
 import { spoken } from '../e2e/support/messages.js';
 import { ProcessSystem } from './support/process-system.js';
 import { expectWhole, racePrompts, raceReplies } from './support/races.js';
 import { callsTool } from './support/tool-turns.js';
-import { isWhole } from './support/whole.js';
 
 jest.setTimeout(240_000);
 

@@ -44,3 +44,4 @@ export { DeadLetters } from './transport/dead-letters.js';
 export type { GivenUp } from './transport/dead-letters.js';
 export type { Delivery, DeliveryInfo } from './transport/delivery.js';
 export type { InboxMessage, InboxSettlement } from './transport/inbox-message.js';
+export { parseJson } from './transport/parse-work.js';

@@ -11,6 +11,7 @@ export type { CommandOutcome } from './metrics.js';
 export { isGroupAlive, signalGroup, untilGroupGone } from './process-group.js';
 export { AddressError, allowedAddresses, fixedLookup, systemResolve } from './outgoing-address.js';
 export type { Resolve } from './outgoing-address.js';
+export { readSecret } from './read-secret.js';
 export { addressList, folderList, nameList } from './setting-lists.js';
 export { runService } from './run-service.js';
 export type { EventLog, RunningProcess, ServicePlatform } from './run-service.js';

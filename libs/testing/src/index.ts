@@ -9,6 +9,7 @@ export type { ModelScript, ScriptedAnswer, ScriptedCall, SeenRequest } from './p
 export type { ReplayedRequest, ReplayOptions, ReplayServer } from './provider/start-replay-server.js';
 export type { ProviderWire, WireAnswer, WireCall, WireFinish, WireUsage } from './provider/wire/provider-wire.js';
 export { wireAnswer, wireOf } from './provider/wire/wire-of.js';
+export { isWhole } from './run/is-whole.js';
 export { startTestRun, type TestRun } from './run/start-test-run.js';
 export { testServers, type TestServers } from './run/test-servers.js';
 export type { Infra, InfraOptions, ServerOrigin } from './servers/infra.js';

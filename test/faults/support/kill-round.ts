@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from '@jest/globals';
-import type { ModelScript } from '@jetloop/testing';
+import { isWhole, type ModelScript } from '@jetloop/testing';
 import type { ProcessSystem } from './process-system.js';
 import { counterModule, effectsOf, runsOf, startToolTurn, type ToolTurn } from './tool-turns.js';
-import { isWhole } from './whole.js';
 
 /** Where a runner dies, and what shows on a call that it died at. */
 export interface KillPoint {

@@ -25,7 +25,7 @@ function checked<T>(kind: WorkerKind, parsed: z.ZodSafeParseResult<T>): T {
   return parsed.data;
 }
 
-/** @throws TerminalError `invalid` */
+/** The JSON of a message's body. @throws TerminalError `invalid`, without a word of the body */
 export function parseJson(body: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(body).toString('utf8'));

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ContentBlock } from '@jetloop/contracts';
 import fc from 'fast-check';
 import {
+  isWhole,
   LAST_CHUNK,
   rawChunk,
   rawHead,
@@ -142,7 +143,7 @@ describe.each(DIALECTS)('every adapter of a wire keeps the contract: %s', (diale
         // attempt() throws unless the parts have one end, the last.
         await fault([STREAM_HEAD, ...said, end], { firstTokenTimeout: 1_000, idleTimeout: 500, requestTimeout: 5_000 });
       }),
-      { numRuns: process.env['JETLOOP_WHOLE'] === '1' ? 40 : 12 },
+      { numRuns: isWhole ? 40 : 12 },
     );
   });
 

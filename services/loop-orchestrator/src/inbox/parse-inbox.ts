@@ -6,7 +6,7 @@ import {
   type Reply,
   type Timer,
 } from '@jetloop/contracts';
-import { TerminalError, type InboxMessage } from '@jetloop/messaging';
+import { parseJson, TerminalError, type InboxMessage } from '@jetloop/messaging';
 import { z } from 'zod';
 
 interface InboxAddress {
@@ -62,13 +62,4 @@ function parseCaller(value: unknown): ParsedCaller {
   );
   if (!named.success) throw new TerminalError('invalid', `no command: ${problem}`);
   return { from: 'caller-invalid', commandId: named.data, problem };
-}
-
-function parseJson(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(body).toString('utf8'));
-  } catch {
-    // The parser's own words quote the body.
-    throw new TerminalError('invalid', `no JSON in the ${body.length} bytes of the body`);
-  }
 }

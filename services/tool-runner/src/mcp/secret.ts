@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readSecret } from '@jetloop/platform';
 
 /** A secret that a server's configuration names cannot be had. The message names it, never its value. */
 export class SecretError extends Error {
@@ -23,16 +23,7 @@ export async function withSecrets(
 async function resolve(value: string, env: NodeJS.ProcessEnv): Promise<string> {
   const [, before = '', kind, name = ''] = REFERENCE.exec(value) ?? [];
   if (kind === undefined) return value;
-  const secret = kind === 'env' ? env[name] : await contentOf(name);
+  const secret = await readSecret(kind, name, env);
   if (secret === undefined) throw new SecretError(`the secret ${kind}:${name} is not there`);
   return `${before}${secret}`;
-}
-
-async function contentOf(file: string): Promise<string | undefined> {
-  try {
-    return (await readFile(file, 'utf8')).replace(/\r?\n$/, '');
-  } catch {
-    // Whatever the reason: the caller names the file.
-    return undefined;
-  }
 }

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readSecret } from '@jetloop/platform';
 import type { Secrets } from './secrets.js';
 
 const PASSED_ON = ['PATH', 'HOME', 'LANG'];
@@ -38,14 +38,7 @@ export async function resolveSecret(
 ): Promise<string> {
   const { before = '', kind, where = '' } = (REFERENCE.exec(value) ?? LAST_WORD.exec(value))?.groups ?? {};
   if (kind === undefined) return value;
-  const found =
-    kind === 'env'
-      ? own[where]
-      : await readFile(where, 'utf8').then(
-          (text) => text.replace(/\r?\n$/, ''),
-          // Missing or unreadable: either way the secret is not here.
-          () => undefined,
-        );
+  const found = await readSecret(kind, where, own);
   if (found === undefined) throw new MissingSecretError(`${name}: the bridge has no ${kind}:${where}`);
   secrets.add(found);
   return `${before}${found}`;
