@@ -47,7 +47,7 @@ export interface ToolsMeasurement {
 }
 
 const TOOLS = ['nothing', 'nothing_once'];
-const WARM_UP = 1_000;
+const WARM_UP = 4_000;
 /** One after the other: memory that grew with an output would grow with these. */
 const OUTPUTS_MB = [10, 25, 50, 50];
 const SETTLE_MS = 2_000;

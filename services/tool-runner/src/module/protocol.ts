@@ -13,8 +13,7 @@ export interface CallFacts {
   readonly session: string;
   readonly callId: string;
   readonly effectId: string;
-  /** The path that the workspace was opened by. */
-  readonly workspace: string;
+  readonly workspace: { readonly root: string; readonly alias: string };
   readonly sandbox: 'none' | 'bubblewrap';
   readonly limitMs: number;
 }

@@ -70,7 +70,8 @@ export class ToolWorker {
    */
   async run(tool: string, args: Record<string, unknown>, ctx: ToolContext): Promise<unknown> {
     const number = ++this.#calls;
-    const { tenant, session, callId, effectId, sandbox, limitMs, workspace, signal } = ctx;
+    const { tenant, session, callId, effectId, sandbox, limitMs, signal } = ctx;
+    const { root, alias } = ctx.workspace;
     let overdue: NodeJS.Timeout | undefined;
     const onAbort = () => {
       this.#post({ type: 'abort', call: number, reason: sendError(signal.reason) });
@@ -81,7 +82,7 @@ export class ToolWorker {
         if (!this.#isAlive) throw new WorkerEndedError('ended its thread before the call');
         this.#call = { number, ctx, resolve, reject };
         this.#worker.ref();
-        const facts = { tenant, session, callId, effectId, sandbox, limitMs, workspace: workspace.alias };
+        const facts = { tenant, session, callId, effectId, sandbox, limitMs, workspace: { root, alias } };
         this.#post({ type: 'run', call: number, tool, args, facts });
         signal.addEventListener('abort', onAbort, { once: true });
         if (signal.aborted) onAbort();

@@ -27,17 +27,17 @@ export class WorkerCall {
     const { call, args } = this.run;
     try {
       if (!tool) throw new ToolError('tool_unavailable', `The modules of this runner have no tool ${this.run.tool}.`);
-      this.#give(await tool.run(args, await this.#context()));
+      this.#give(await tool.run(args, this.#context()));
     } catch (error) {
       this.send({ type: 'thrown', call, error: sendError(error) });
     }
   }
 
-  async #context(): Promise<ToolContext> {
+  #context(): ToolContext {
     const { call, facts } = this.run;
     return {
       ...facts,
-      workspace: await Workspace.open(facts.workspace),
+      workspace: Workspace.opened(facts.workspace),
       signal: this.#controller.signal,
       progress: (text) => {
         this.send({ type: 'progress', call, text });

@@ -3,13 +3,16 @@ import { readThrown } from '../tool/thrown.js';
 import type { ToolContext } from '../tool/tool.js';
 import type { ToolWorker } from './tool-worker.js';
 
-/** Loading modules takes a core: calls that are short get a worker sooner from the calls before them. */
+/** Loading modules takes a core, and new threads run code that is not compiled yet: short calls share a few. */
 const STARTED_AT_ONCE = 2;
 const KEPT_IDLE = 4;
+/** Milliseconds that a call waits for a thread that is there until more are started: while no call ends, and in all. */
+const PATIENCE_MS = { idle: 50, total: 250 };
 /** Milliseconds after a burst of calls. */
 const UNTIL_FEWER_MS = 30_000;
 
 interface Waiting {
+  readonly since: number;
   readonly resolve: (worker: ToolWorker) => void;
   readonly reject: (error: Error) => void;
 }
@@ -21,7 +24,10 @@ export class WorkerPool {
   readonly #idle: ToolWorker[] = [];
   readonly #waiting: Waiting[] = [];
   #starting = 0;
+  #lastEnd = 0;
+  #lastStart = 0;
   #untilFewer: NodeJS.Timeout | undefined;
+  #untilMore: NodeJS.Timeout | undefined;
   #isClosed = false;
 
   constructor(private readonly create: () => ToolWorker) {}
@@ -32,6 +38,7 @@ export class WorkerPool {
     try {
       return await worker.run(tool, args, ctx);
     } finally {
+      this.#lastEnd = performance.now();
       this.#offer(worker);
       this.#grow();
     }
@@ -40,6 +47,7 @@ export class WorkerPool {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#untilFewer);
+    clearTimeout(this.#untilMore);
     for (const { reject } of this.#waiting.splice(0)) reject(unavailable('the runner stops'));
     await Promise.all([...this.#workers].map((worker) => worker.end()));
   }
@@ -53,6 +61,7 @@ export class WorkerPool {
         reject(new ToolError('aborted', 'It was ended before it began.'));
       };
       const waiting: Waiting = {
+        since: performance.now(),
         resolve: (worker) => {
           signal.removeEventListener('abort', leave);
           resolve(worker);
@@ -69,7 +78,29 @@ export class WorkerPool {
   }
 
   #grow(): void {
-    while (this.#starting < Math.min(STARTED_AT_ONCE, this.#waiting.length)) void this.#start();
+    while (this.#starting < Math.min(STARTED_AT_ONCE, this.#waiting.length)) {
+      const left = this.#workers.size < KEPT_IDLE ? 0 : this.#untilGrowth();
+      if (left > 0) {
+        this.#growLater(left);
+        return;
+      }
+      void this.#start();
+    }
+  }
+
+  /** Milliseconds. Zero or less: calls wait too long for what there is. */
+  #untilGrowth(): number {
+    const since = this.#waiting[0]?.since ?? 0;
+    const latest = Math.max(since, this.#lastStart);
+    const until = Math.min(Math.max(latest, this.#lastEnd) + PATIENCE_MS.idle, latest + PATIENCE_MS.total);
+    return until - performance.now();
+  }
+
+  #growLater(milliseconds: number): void {
+    this.#untilMore ??= setTimeout(() => {
+      this.#untilMore = undefined;
+      this.#grow();
+    }, milliseconds);
   }
 
   async #start(): Promise<void> {
@@ -81,6 +112,7 @@ export class WorkerPool {
     });
     try {
       await worker.ready;
+      this.#lastStart = performance.now();
       this.#offer(worker);
     } catch (error) {
       this.#waiting.shift()?.reject(unavailable(`a thread for it ${readThrown(error).message}`));

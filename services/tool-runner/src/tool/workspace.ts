@@ -42,6 +42,11 @@ export class Workspace {
     }
   }
 
+  /** One that was opened before, in another thread too. */
+  static opened({ root, alias }: Pick<Workspace, 'root' | 'alias'>): Workspace {
+    return new Workspace(root, alias);
+  }
+
   /** The real, link-free host path for a path of the model's, which may not exist yet. */
   async resolve(path: string, options: ResolveOptions = {}): Promise<string> {
     return (await this.#resolveExisting(path, options)) ?? resolveInside(this.#roots, path, options);
