@@ -7,14 +7,17 @@ import type { EventData, EventType } from '@jetloop/contracts';
 import { runAuditQuery } from '@jetloop/persistence';
 import type { ModelScript, ServiceProcess } from '@jetloop/testing';
 import { TestSession } from '../e2e/support/test-session.js';
+import { gate } from '../e2e/support/gate.js';
 import { spoken } from '../e2e/support/messages.js';
 import { ProcessSystem } from './support/process-system.js';
 import { problemsOf } from './support/session-log.js';
-import { callsTool, counterModule } from './support/tool-turns.js';
+import { callsTool } from './support/tool-turns.js';
 
 jest.setTimeout(90_000);
 
 const toolRunner = pathToFileURL(join(import.meta.dirname, '../../services/tool-runner/dist/index.js')).href;
+/** Long enough that three turns begin, and everything is killed, before it passes. */
+const L41_DEADLINE_MS = 6_000;
 const forever = { after: new Promise(() => undefined) };
 const callsOnce: ModelScript = (request) =>
   spoken(request).at(-1)?.startsWith('user') ? { calls: [{ name: 'list_dir' }] } : { text: 'done' };
@@ -22,6 +25,11 @@ const looksAt = (...paths: string[]): ModelScript => {
   const calls = paths.map((path, n) => ({ id: `call_${n}`, name: 'list_dir', arguments: { path } }));
   return (request) => (spoken(request).at(-1)?.startsWith('user') ? { calls } : { text: 'done' });
 };
+function spawns(agent: string): ModelScript {
+  const calls = [{ name: 'spawn_agent', arguments: { agent, prompt: 'take your time' } }];
+  return (request) => (spoken(request).at(-1)?.startsWith('user') ? { calls } : { text: 'it is done' });
+}
+const childMayAnswer = gate();
 const models: Record<string, ModelScript> = {
   asks: callsOnce,
   expires: callsOnce,
@@ -33,12 +41,15 @@ const models: Record<string, ModelScript> = {
   adds: callsTool('add', { a: 1 }),
   hangs: () => forever,
   sleeps: callsTool('bash', { command: 'sleep 300' }),
-  parent: (request) =>
-    spoken(request).at(-1)?.startsWith('user')
-      ? { calls: [{ name: 'spawn_agent', arguments: { agent: 'child', prompt: 'take your time' } }] }
-      : { text: 'it is done' },
+  parent: spawns('child'),
   child: (_request, n) => (n === 1 ? forever : { text: 'I was interrupted, but here it is' }),
-  'looks-at-tools': () => ({ text: 'I see' }),
+  'waits-for-child': spawns('patient'),
+  patient: () => ({ after: childMayAnswer.opened, text: 'here it is' }),
+  'looks-at-tools': (request, n) => {
+    const [, sum] = /^user: add (.*)$/.exec(spoken(request).at(-1) ?? '') ?? [];
+    if (sum === undefined) return { text: 'I see' };
+    return { calls: [{ id: `call_${n}`, name: 'add', arguments: JSON.parse(sum) as unknown }] };
+  },
 };
 
 /** A set for one agent: what its calls meet, in order. */
@@ -148,12 +159,17 @@ describe('a session that waits', () => {
       };
       await Promise.all([
         ...['approved', 'rejected', 'cancelled', 'raced'].map((name) => begin(name)),
-        ...['expires', 'grouped', 'denied', 'eased', 'again', 'moved'].map((name) => begin(name, name)),
+        ...['grouped', 'denied', 'eased', 'again', 'moved'].map((name) => begin(name, name)),
         begin('adds', 'adds', 'add'),
       ]);
       await taken('grouped').session.until('tool.result', 2);
+      await begin('expires', 'expires'); // the last, so that its time is not over before the end of the services
+      const { session } = taken('expires');
+      const [question] = await session.data('approval.requested');
       const change = async () => {
         for (const one of changed) await system.putPolicies(one.name, one);
+        expect(await decided(session)).toEqual([]);
+        await sleep(Math.max(0, Date.parse(question?.expiresAt ?? '') - Date.now()));
       };
       await restart(change, await toolModule('a', 'b', 'c'));
     });
@@ -268,9 +284,9 @@ describe('a session that waits', () => {
     });
   });
 
-  it('L41 the deadline of a turn holds across a restart: while a model answers, a tool runs, a person is asked', async () => {
+  it('L41 the deadline of a turn holds when it passes while everything is down: while a model answers, a tool runs, a person is asked', async () => {
     const begin = async (target: string, tools: string[], until: EventType) => {
-      const session = await create(target, `l41-${target}`, { tools, deadlines: { turn: 4_000 } });
+      const session = await create(target, `l41-${target}`, { tools, deadlines: { turn: L41_DEADLINE_MS } });
       const end = await session.begin('go');
       await session.until(until);
       return { session, end };
@@ -280,7 +296,11 @@ describe('a session that waits', () => {
       begin('sleeps', ['bash'], 'tool.call'),
       begin('asks', ['list_dir'], 'approval.requested'),
     ]);
-    await restart();
+    const begun = Date.now();
+    await restart(async () => {
+      for (const { session } of [model, tool, person]) expect(await session.data('turn.cancelling')).toEqual([]);
+      await sleep(begun + L41_DEADLINE_MS - Date.now());
+    });
     for (const { session, end } of [model, tool, person]) {
       expect(await end()).toEqual({ kind: 'aborted', reason: 'deadline' });
       expect(problemsOf(await session.events())).toEqual([]);
@@ -308,16 +328,50 @@ describe('a session that waits', () => {
     expect(problemsOf(await child.events())).toEqual([]);
   });
 
-  it('L46 a tool list that changes between turns: each request tells of the tools of its turn', async () => {
+  it('L43 the orchestrator is killed while a child is open, which ends meanwhile: its answer comes back', async () => {
+    await system.putAgent('patient');
+    const session = await create('waits-for-child', 'l43-killed', { tools: ['spawn_agent'] });
+    const end = await session.begin('go');
+    const child = new TestSession(system.client, 'l43-killed_1_1_0', system.provider.requests('patient'));
+    while (child.requests.length === 0) await sleep(20);
+    running.get('loop-orchestrator')?.kill9();
+    await running.get('loop-orchestrator')?.exited;
+    childMayAnswer.open();
+    expect(await session.data('tool.result')).toEqual([]);
+    running.set('loop-orchestrator', await system.spawn('loop-orchestrator'));
+    expect(await end()).toEqual(completed);
+    expect(await session.data('tool.result')).toMatchObject([{ isError: false, content: [{ text: 'here it is' }] }]);
+    for (const one of [session, child]) expect(problemsOf(await one.events())).toEqual([]);
+    expect(child.requests).toHaveLength(1);
+  });
+
+  it('L46 a tool list that changes between turns: tools come, take something else, and go', async () => {
     const session = await create('looks-at-tools', 'l46', { tools: ['*'] });
-    await session.prompt('what can you do?');
-    await running.get('tool-runner')?.stop();
-    running.set('tool-runner', await system.spawn('tool-runner', { JETLOOP_TOOL_MODULES: counterModule }));
-    await session.prompt('and now?');
-    const [first, second] = session.requests.map(({ tools }) => new Set(tools));
-    expect([first?.has('list_dir'), first?.has('count')]).toEqual([true, false]);
-    expect([second?.has('list_dir'), second?.has('count')]).toEqual([true, true]);
-    expect(await session.data('tools.listed')).toHaveLength(2);
+    const runnerWith = async (env: Readonly<Record<string, string>> = {}) => {
+      await running.get('tool-runner')?.stop();
+      running.set('tool-runner', await system.spawn('tool-runner', env));
+    };
+    const turn = async (prompt: string) => {
+      expect(await session.prompt(prompt)).toEqual(completed);
+      const hasTool = session.requests.at(-1)?.tools.includes('add');
+      const result = (await session.data('tool.result')).at(-1);
+      const hash = (await session.data('tools.listed')).at(-1)?.tools.find(({ name }) => name === 'add')?.schemaHash;
+      return { hasTool, result, hash };
+    };
+    expect(await turn('what can you do?')).toEqual({ hasTool: false });
+    await runnerWith(await toolModule('a'));
+    const came = await turn('add {"a":1}');
+    expect(came).toMatchObject({ hasTool: true, result: { isError: false, content: [{ text: 'added 1' }] } });
+    await runnerWith(await toolModule('a', 'b'));
+    const changed = await turn('add {"b":2}');
+    expect(changed).toMatchObject({ hasTool: true, result: { isError: false, content: [{ text: 'added 2' }] } });
+    expect(changed.hash).not.toBe(came.hash);
+    await runnerWith();
+    expect(await turn('add {"a":1}')).toMatchObject({
+      hasTool: false,
+      result: { isError: true, error: { code: 'unknown_tool' } },
+    });
+    expect(await session.data('tools.listed')).toHaveLength(4);
   });
 
   it('L47 an inline agent is refused where it is not allowed; one in AGENTS is taken', async () => {
