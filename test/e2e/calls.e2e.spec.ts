@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { wireAnswer, wireOf, type WireCall } from '@jetloop/testing';
+import { wireAnswer, wireOf, type PlannedResponse, type WireCall } from '@jetloop/testing';
 import { DIALECTS, ProviderSystem, type Asked } from './support/provider-system.js';
 
 const usage = { input: 10, output: 5 };
 const list = (id: string, path = '.'): WireCall => ({ id, name: 'list_dir', arguments: JSON.stringify({ path }) });
 const agent = { tools: ['list_dir'] };
+const ended = { finish: 'tool-calls', usage } as const;
+const BROKEN = { isError: true, error: { code: 'invalid_arguments' } };
 
 describe('calls and ends of answers', () => {
   let world: ProviderSystem;
@@ -186,12 +188,54 @@ describe('calls and ends of answers', () => {
           { chunks },
           done(dialect),
         ]);
-        expect(await session.data('tool.result')).toMatchObject([{ isError: true }]);
+        expect(await session.data('tool.result')).toMatchObject([BROKEN]);
         expect(await called({ session, end: { kind: 'completed' }, requests })).toEqual([['list_dir', broken]]);
         expect((await world.turn(session, [done(dialect)])).end).toEqual({ kind: 'completed' });
       }
     },
   );
+
+  it('R33 broken arguments of google, and in whole bodies, do not run either', async () => {
+    const frame = (args: unknown) => ({
+      candidates: [
+        { content: { role: 'model', parts: [{ functionCall: { name: 'list_dir', args } }] }, finishReason: 'STOP' },
+      ],
+    });
+    const chat = (text: string) => wireAnswer('chat', { calls: [{ ...list('a'), arguments: text }], ...ended }, false);
+    const anthropic = (input: unknown) => ({
+      body: JSON.stringify({
+        type: 'message',
+        role: 'assistant',
+        content: [{ type: 'tool_use', id: 'a', name: 'list_dir', input }],
+        stop_reason: 'tool_use',
+        usage: { input_tokens: 10, output_tokens: 5 },
+      }),
+    });
+    const parsed = {
+      choices: [{ delta: { tool_calls: [{ id: 'a', function: { name: 'list_dir', arguments: [1] } }] } }],
+    };
+    const cases: [string, PlannedResponse, string][] = [
+      ['google', { chunks: [`data: ${JSON.stringify(frame('{"path": .'))}\n\n`] }, '{"path": .'],
+      ['google', { chunks: [`data: ${JSON.stringify(frame([1]))}\n\n`] }, '[1]'],
+      ['google-whole', { body: JSON.stringify(frame('{"path": .')) }, '{"path": .'],
+      ['google-whole', { body: JSON.stringify(frame([1])) }, '[1]'],
+      ['chat-whole', chat('{"path": .'), '{"path": .'],
+      ['chat-whole', chat('[1]'), '[1]'],
+      // From a server that parses what the model wrote.
+      ['chat', { chunks: [`data: ${JSON.stringify(parsed)}\n\n`, wireOf('chat').end('tool-calls', usage)] }, '[1]'],
+      ['anthropic-whole', anthropic('{"path": .'), '{"path": .'],
+      ['anthropic-whole', anthropic([1]), '[1]'],
+    ];
+    for (const [target, answer, broken] of cases) {
+      const dialect = DIALECTS.find((each) => target.startsWith(each))!;
+      const next = done(dialect, !target.endsWith('-whole'));
+      const asked = await world.turn(await world.create([target], agent), [answer, next]);
+      expect([target, asked.end]).toEqual([target, { kind: 'completed' }]);
+      expect([target, await called(asked)]).toEqual([target, [['list_dir', broken]]]);
+      expect(await asked.session.data('tool.result')).toMatchObject([BROKEN]);
+      expect((await world.turn(asked.session, [next])).end).toEqual({ kind: 'completed' });
+    }
+  });
 
   it.each(['chat', 'anthropic'] as const)(
     'R34 an end that tells of calls without one is tool_call_assembly: %s',

@@ -58,7 +58,8 @@ describe('cooldowns of targets, with two routers', () => {
         targets[name] = { ...target, cooldown: 200, jitterBackoff: 500, ...more };
       };
       for (const n of Object.keys(hints).keys()) add(`hinted-${n}`);
-      for (const model of ['far', 'near', 'crowded', 'refused']) add(model);
+      for (const model of ['far', 'near', 'refused']) add(model);
+      add('crowded', { jitterBackoff: 2_000 });
       add('limited', { retryCount: 3, cooldown: 100, jitterBackoff: 50 });
       add('left', { retryCount: 0, cooldown: 5_000 });
       add('right', { retryCount: 0, cooldown: 5_000 });
@@ -155,8 +156,8 @@ describe('cooldowns of targets, with two routers', () => {
     expect(woken).toHaveLength(20);
     const [probe = 0, ...others] = woken;
     expect(Math.max(...others) - probe).toBeGreaterThan(150);
-    const busiest = Math.max(...others.map((at) => others.filter((other) => other >= at && other < at + 50).length));
-    expect(busiest).toBeLessThan(15);
+    // Two seconds to spread over: more than a machine that stalls takes away.
+    expect(Math.max(...others) - Math.min(...others)).toBeGreaterThan(400);
   });
 
   it('R22 two targets that rest 5 s: no early call, one probe a target, over on time; no time for it: all_targets_cooling', async () => {
@@ -172,6 +173,7 @@ describe('cooldowns of targets, with two routers', () => {
       ['anthropic-left', 'google-right'],
     ] as const;
     models.plan(Object.fromEntries(pairs.flatMap((pair) => pair.map((model) => [model, react(pair[0])]))));
+    const asked: TestSession[] = [];
     const rest = async ([left, right]: (typeof pairs)[number]) => {
       const first = await agent(left, right);
       // Without retries: the rest of both is waited for as that of any other session.
@@ -190,6 +192,7 @@ describe('cooldowns of targets, with two routers', () => {
       const ends = await Promise.all(sessions.map((session) => session.prompt('go')));
       expect(new Set(ends.map(({ kind }) => kind))).toEqual(new Set(['completed']));
       await firstEnd;
+      asked.push(first, hasty, ...sessions);
       for (const model of [left, right]) {
         const [at = 0, probe = 0, ...later] = timesOf(model);
         expect(probe - at).toBeGreaterThanOrEqual(5_000);
@@ -201,6 +204,9 @@ describe('cooldowns of targets, with two routers', () => {
       }
     };
     await Promise.all(pairs.map(rest));
+    // What one replica was told the other one knew: calls of both are among them.
+    const called = (await Promise.all(asked.map(attemptsOf))).flat().filter(({ outcome }) => outcome !== 'skipped');
+    expect(new Set(called.map(({ attemptId }) => replica.made.has(attemptId)))).toEqual(new Set([true, false]));
   });
 
   it.each(DIALECTS)(

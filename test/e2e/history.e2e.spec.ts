@@ -245,6 +245,25 @@ describe('histories that strict providers take', () => {
       },
     );
 
+    it.each(DIALECTS)('a thought that was cut is not sent, and the next turn works: %s', async (dialect) => {
+      const wire = wireOf(dialect);
+      const begun = wire.reasoning({ text: 'Half a thou' });
+      // anthropic: cut behind the words, before the signature.
+      const words = dialect === 'anthropic' ? begun.slice(0, begun.indexOf('event:', begun.indexOf('Half'))) : begun;
+      const cut = await start([dialect]);
+      const deltas = world.watch(cut);
+      world.provider.respond({ chunks: [wire.begin(), words, 'hang'] });
+      const { messageId } = await world.system.client.prompt(cut.id, 'Think');
+      while (!deltas.some(({ text }) => text === 'Half a thou')) await sleep(5);
+      await world.system.client.cancel(cut.id);
+      expect(await cut.endOf(messageId)).toMatchObject({ kind: 'aborted' });
+      const [message] = await cut.data('assistant.message');
+      expect(message?.content).toEqual([{ type: 'reasoning', text: 'Half a thou' }]);
+      const next = await world.turn(cut, [done(dialect)]);
+      expect(next.end).toEqual(COMPLETED);
+      expect(JSON.stringify(next.requests[0])).not.toContain('Half a thou');
+    });
+
     it.each([
       ['anthropic', 'messages.1.content.0: Invalid `signature` in `thinking` block'],
       ['google', 'Thought signature is not valid.'],

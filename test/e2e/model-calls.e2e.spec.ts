@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { LiveDelta } from '@jetloop/contracts';
 import type { CatalogueInput } from '@jetloop/llm-router';
+import { CooldownStore } from '@jetloop/messaging';
 import type { ReplayDialect } from '@jetloop/testing';
 import { FakeModels, type Reaction } from './support/fake-models.js';
 import { DIALECTS } from './support/provider-system.js';
@@ -12,6 +13,11 @@ import { TestSystem } from './support/test-system.js';
 const toolCall: Reaction = { calls: [{ name: 'read_file', arguments: '{"path":"there.txt"}' }] };
 const overloaded: Reaction = { status: 503 };
 const limited: Reaction = { status: 429, after: '4' };
+/** What the attempts of a call show that was cut while it waited. */
+const WAITED = {
+  retries: [{ why: 'primary', outcome: 'error', error: { code: 'rate_limited' } }],
+  cools: [{ outcome: 'skipped', error: { code: 'all_targets_cooling' } }],
+};
 /** The first words of an answer that then falls silent. */
 const halfAnAnswer: Reaction = { text: 'Once upon a time', hangsAfter: 2 };
 
@@ -26,6 +32,7 @@ const ASKED_FOR: Record<ReplayDialect, object> = {
 describe('the model calls of a turn', () => {
   let models: FakeModels;
   let system: TestSystem;
+  let rests: CooldownStore;
 
   beforeAll(async () => {
     models = await FakeModels.start();
@@ -44,9 +51,11 @@ describe('the model calls of a turn', () => {
       add('cools');
     }
     system = await TestSystem.start({ targets });
+    rests = await CooldownStore.open(system.bus);
     await writeFile(join(system.workspace, 'there.txt'), 'what stands there');
   });
   afterAll(async () => {
+    rests.close();
     await system.stop();
     await models.stop();
   });
@@ -206,9 +215,19 @@ describe('the model calls of a turn', () => {
     });
 
     describe('R45 an abort', () => {
+      /** The router's replies to a session, from now on. */
+      const repliesTo = (session: TestSession) => {
+        const replies: unknown[] = [];
+        system.bus.nats.subscribe(`cmd.session.${system.tenant}.${session.id}.llm`, {
+          callback: (_error, message) => replies.push(message.json()),
+        });
+        return replies;
+      };
+
       it('before the first byte closes the connection in a second, and nothing later is tried', async () => {
         models.plan({ a: [{ headPauseMs: 20_000, body: '{}' }], b: [{ text: 'never' }] });
         const session = await agent(['a', 'b']);
+        const replies = repliesTo(session);
         const messageId = await start(session);
         await models.seen(1);
         const { closed } = models;
@@ -216,17 +235,36 @@ describe('the model calls of a turn', () => {
         expect(await within(1_000, () => models.closed === closed + 1)).toBe(true);
         expect(await session.endOf(messageId)).toMatchObject({ kind: 'aborted' });
         expect(models.calls).toEqual(['a']);
+        expect(replies).toHaveLength(1);
         const [answer] = await session.data('assistant.message');
         expect(answer).toMatchObject({ finishReason: 'aborted', usage: { estimated: 'aborted' } });
       });
 
+      it('in a whole body closes the connection: one reply, its usage estimated', async () => {
+        const half = { headers: { 'content-type': 'application/json' }, chunks: ['{"id": ', 'hang' as const] };
+        models.plan({ whole: [half], b: [{ text: 'never' }] });
+        const session = await agent(['whole', 'b']);
+        const replies = repliesTo(session);
+        const messageId = await start(session);
+        await models.seen(1);
+        const { closed } = models;
+        await system.client.cancel(session.id);
+        expect(await session.endOf(messageId)).toMatchObject({ kind: 'aborted' });
+        expect(await within(20_000, () => models.closed === closed + 1)).toBe(true);
+        expect(replies).toHaveLength(1);
+        expect(models.calls).toEqual(['whole']);
+        expect((await session.data('assistant.message'))[0]).toMatchObject({
+          content: [],
+          finishReason: 'aborted',
+          usage: { estimated: 'aborted', output: 0 },
+          attempts: [{ target: named('whole'), outcome: 'aborted' }],
+        });
+      });
+
       it('mid-stream: one reply with the partial text, its usage estimated', async () => {
         models.plan({ a: [halfAnAnswer], b: [{ text: 'never' }] });
-        const replies: unknown[] = [];
         const session = await agent(['a', 'b']);
-        const spy = system.bus.nats.subscribe(`cmd.session.${system.tenant}.${session.id}.llm`, {
-          callback: (_error, message) => replies.push(message.json()),
-        });
+        const replies = repliesTo(session);
         const deltas: LiveDelta[] = [];
         const stop = system.client.live(session.id, (delta) => deltas.push(delta), 'delta');
         const said = session.said();
@@ -236,7 +274,6 @@ describe('the model calls of a turn', () => {
         await system.client.cancel(session.id);
         expect(await within(1_000, () => models.closed === closed + 1)).toBe(true);
         expect(await session.endOf(messageId)).toMatchObject({ kind: 'aborted' });
-        spy.unsubscribe();
         stop();
         expect(replies).toHaveLength(1);
         expect(models.calls).toEqual(['a']);
@@ -251,22 +288,25 @@ describe('the model calls of a turn', () => {
         expect(deltas.map(({ kind }) => kind).at(-1)).toBe('end');
       });
 
-      it.each(['retries', 'cools'])('while it waits (%s) ends at once, without another call', async (model) => {
-        models.plan({ [model]: [limited, { text: 'never' }] });
-        const session = await agent([model]);
-        const calls = 1;
-        if (model === 'cools') await (await agent([model])).prompt('go');
-        const messageId = await start(session);
-        await models.seen(calls);
-        await session.until('step.start');
-        // It waits now, of which nothing tells.
-        await new Promise((resolve) => setTimeout(resolve, 200));
-        const cancelled = Date.now();
-        await system.client.cancel(session.id);
-        expect(await session.endOf(messageId)).toMatchObject({ kind: 'aborted' });
-        expect(Date.now() - cancelled).toBeLessThan(1_000);
-        expect(models.calls).toHaveLength(calls);
-      });
+      it.each(['retries', 'cools'] as const)(
+        'while it waits (%s) ends at once, without another call',
+        async (model) => {
+          models.plan({ [model]: [limited, { text: 'never' }], a: [{ text: 'Hi' }] });
+          const session = await agent([model]);
+          const replies = repliesTo(session);
+          if (model === 'cools') await (await agent([model])).prompt('go');
+          const messageId = await start(session);
+          // The rest is written behind the 429, and a later command is asked behind an earlier one: now it waits.
+          await within(20_000, () => rests.find(named(model))?.code === 'rate_limited');
+          expect(await (await agent(['a'])).prompt('go')).toEqual({ kind: 'completed' });
+          await system.client.cancel(session.id);
+          expect(await session.endOf(messageId)).toMatchObject({ kind: 'aborted' });
+          expect(replies).toMatchObject([
+            { result: { status: 'error', error: { code: 'aborted' }, attempts: WAITED[model] } },
+          ]);
+          expect(models.calls).toEqual([model, 'a']);
+        },
+      );
     });
   });
 });

@@ -8,6 +8,7 @@ describe('usage and cost', () => {
     world = await ProviderSystem.start({
       writes: { dialect: 'anthropic', prices: { input: 3, cacheWrite: 3.75, output: 15 } },
       reads: { dialect: 'chat', prices: { input: 0.5, cacheRead: 0.05, output: 3 } },
+      unpriced: { dialect: 'chat', prices: undefined },
       thinks: { dialect: 'chat', prices: { input: 0.3, cacheRead: 0.075, output: 0.5 } },
     });
   });
@@ -24,10 +25,16 @@ describe('usage and cost', () => {
     const rising = [1, 7, 15].flatMap((output) => [wire.usage({ input: 25, output }), wire.text('piece ')]);
     const chunks = [wire.begin({ input: 25, output: 1 }), ...rising, wire.end('stop', { input: 25, output: 15 })];
     expect((await counted(dialect, { chunks })).usage).toEqual({ input: 25, cacheRead: 0, cacheWrite: 0, output: 15 });
-    const none = wireAnswer(dialect, { text: 'A word or two.', finish: 'stop' }, false);
-    const { usage } = await counted(`${dialect}-whole`, none);
-    expect(usage).toMatchObject({ estimated: 'missing', output: 4 });
-    expect(usage?.input).toBeGreaterThan(0);
+    for (const [target, stream] of [
+      [dialect, true],
+      [`${dialect}-whole`, false],
+    ] as const) {
+      const { text, end } = { text: 'A word or two.', end: { finish: 'stop' } as const };
+      const streamed = { chunks: [wireOf(dialect).text(text), wireOf(dialect).end('stop')] };
+      const { usage } = await counted(target, stream ? streamed : wireAnswer(dialect, { text, ...end }, false));
+      expect(usage).toMatchObject({ estimated: 'missing', output: 4 });
+      expect(usage?.input).toBeGreaterThan(0);
+    }
   });
 
   it('R43 anthropic: the later frame leaves the input out', async () => {
@@ -38,6 +45,19 @@ describe('usage and cost', () => {
       chunks: [wire.begin({ input: 25, output: 1 }), wire.text('Hi'), end],
     });
     expect(message.usage).toEqual({ input: 25, cacheRead: 0, cacheWrite: 0, output: 15 });
+  });
+
+  it('R44 a price that nobody knows is null in the log and in SQL, never 0', async () => {
+    const { session } = await world.turn(await world.create(['unpriced']), [
+      wireAnswer('chat', { text: 'Hi', finish: 'stop', usage: { input: 10, output: 5 } }),
+    ]);
+    const [message] = await session.data('assistant.message');
+    expect(message).toMatchObject({ usage: { input: 10, output: 5 }, cost: null, attempts: [{ cost: null }] });
+    const attempts = `select cost, output_tokens from model_attempts where session_id = '${session.id}'`;
+    expect(await world.system.sql(attempts)).toEqual([[null, 5]]);
+    const sums = `select cost, cost_complete from turns where session_id = '${session.id}'`;
+    // A sum is its known part, and says that it is not all.
+    expect(await world.system.sql(sums)).toEqual([[0, false]]);
   });
 
   it('R44 cost to 1e-9, by bucket', async () => {

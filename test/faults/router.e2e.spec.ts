@@ -124,7 +124,7 @@ describe('a router as a process of its own', () => {
       const commit = { tenant: system.tenant, session, causation: 'by-the-test', actor: 'test', at, events };
       await journal.commit(commit, commits.at(-1)?.streamSequence ?? 0);
     }
-    await eventually(() => Promise.resolve(models.closed === closed + DIALECTS.length), 3_000);
+    await eventually(() => Promise.resolve(models.closed === closed + DIALECTS.length), 15_000);
     for (const { session, messageId } of created) {
       expect(await endOf(session, messageId)).toMatchObject({ kind: 'aborted' });
       const content = [{ type: 'text', text: 'Once upon a ti' }];

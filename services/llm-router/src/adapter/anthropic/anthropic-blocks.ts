@@ -17,8 +17,11 @@ export function blockFrames(index: number, block: AnthropicBlock): object[] {
     case 'redacted_thinking':
       return [start(block)];
     case 'tool_use': {
-      const { id, name } = block;
-      return [start({ type: 'tool_use', id, name, input: {} }), ...deltas({ partial_json: inputText(block.input) })];
+      const { id, name, input = '' } = block;
+      return [
+        start({ type: 'tool_use', id, name, input: {} }),
+        ...deltas({ partial_json: input === '{}' ? '' : input }),
+      ];
     }
   }
 }
@@ -31,8 +34,3 @@ const DELTAS: Readonly<Record<string, string>> = {
 };
 /** The deltas that belong to those blocks. */
 export const KNOWN_DELTAS: ReadonlySet<string> = new Set(Object.values(DELTAS));
-
-function inputText(input: Extract<AnthropicBlock, { type: 'tool_use' }>['input']): string {
-  if (typeof input === 'string') return input;
-  return input && Object.keys(input).length > 0 ? JSON.stringify(input) : '';
-}

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { givenArguments } from '../given-arguments.js';
 
 const count = z.number().min(0).nullish().catch(undefined);
 export const anthropicUsageSchema = z.object({
@@ -18,8 +19,8 @@ export const blockSchema = z.discriminatedUnion('type', [
     type: z.literal('tool_use'),
     id: z.string(),
     name: z.string(),
-    /** Empty while it streams; text from servers that do not parse it. */
-    input: z.union([z.string(), z.record(z.string(), z.unknown())]).nullish(),
+    /** Empty while it streams. */
+    input: givenArguments,
   }),
 ]);
 export type AnthropicBlock = z.output<typeof blockSchema>;

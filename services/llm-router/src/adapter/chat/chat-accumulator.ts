@@ -120,9 +120,7 @@ function contentParts(content: ChatMessage['content']): Part[] {
 }
 
 function fragmentOf(called: NonNullable<ChatMessage['function_call']> | null | undefined): CallFragment {
-  const given = called?.arguments;
-  const text = typeof given === 'object' && given !== null ? JSON.stringify(given) : (given ?? undefined);
-  return { name: called?.name ?? undefined, arguments: text };
+  return { name: called?.name ?? undefined, arguments: called?.arguments };
 }
 
 function hasError(value: object): boolean {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { givenArguments } from '../given-arguments.js';
 import { chatUsageSchema } from './chat-usage.js';
 
 const text = z.string().nullish();
@@ -16,8 +17,7 @@ const contentSchema = z.union([
 ]);
 const functionSchema = z.object({
   name: text,
-  /** Text, or an object from servers that parse it themselves. */
-  arguments: z.union([z.string(), z.record(z.string(), z.unknown())]).nullish(),
+  arguments: givenArguments,
 });
 const callSchema = z.object({
   index: z.number().int().nullish(),

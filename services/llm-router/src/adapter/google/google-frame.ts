@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { givenArguments } from '../given-arguments.js';
 
 const count = z.number().min(0).nullish().catch(undefined);
 export const googleUsageSchema = z.object({
@@ -18,8 +19,7 @@ export const googlePartSchema = z.union([
     functionCall: z.object({
       id: z.string().nullish(),
       name: z.string(),
-      /** Text from servers that do not parse it. */
-      args: z.union([z.string(), z.record(z.string(), z.unknown())]).nullish(),
+      args: givenArguments,
     }),
     thoughtSignature: signature,
   }),
