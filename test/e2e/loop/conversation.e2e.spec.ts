@@ -1,10 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { deriveMessages } from '@jetloop/session';
+import type { SeenRequest } from '@jetloop/testing';
 import type { AgentPolicies } from '../support/agent-policies.js';
+import { gate, within } from '../support/gate.js';
 import { spoken, spokenIn, text } from '../support/messages.js';
 import { TestSystem } from '../support/test-system.js';
 
 const long = 'word '.repeat(2_000).trim();
+
+const asksForSummary = (request: SeenRequest) => spoken(request).at(-1)?.includes('write the summary alone') === true;
 
 const plugins: Record<string, AgentPolicies> = {
   asking: { 'pre-tool': () => ({ decision: 'ask', question: 'really?' }) },
@@ -81,7 +86,7 @@ describe('a conversation that is forked or compacted', () => {
   it('L42 compaction frees what it says, pairs stay whole, and the request is valid', async () => {
     const target = system.model((request) => {
       const last = spoken(request).at(-1) ?? '';
-      if (last.includes('write the summary alone')) return { text: 'They greeted each other at length.' };
+      if (asksForSummary(request)) return { text: 'They greeted each other at length.' };
       return last.includes('list') ? { calls: [{ name: 'list_dir' }] } : { text: 'done' };
     });
     const session = await system.create(target, { name: 'frugal', tools: ['list_dir'] });
@@ -93,7 +98,7 @@ describe('a conversation that is forked or compacted', () => {
     expect(await session.data('compaction.end')).toMatchObject([{ usage: { input: 10, output: 5 } }]);
     expect((await session.data('compaction.end'))[0]?.error).toBeUndefined();
     expect(session.requests.map(({ problem }) => problem)).toEqual(session.requests.map(() => undefined));
-    const asking = session.requests.find((request) => spoken(request).at(-1)?.includes('write the summary alone'));
+    const asking = session.requests.find(asksForSummary);
     expect(asking?.tools).toEqual([]);
     const last = session.requests.at(-1);
     expect(JSON.stringify(last?.messages)).not.toContain('word word');
@@ -110,9 +115,7 @@ describe('a conversation that is forked or compacted', () => {
     ['the summary is empty', { text: ' ' }],
     ['the summary is cut', { text: 'They gree', finish: 'length' as const }],
   ])('L42 a compaction that fails changes nothing: %s', async (_what, answer) => {
-    const target = system.model((request) =>
-      spoken(request).at(-1)?.includes('write the summary alone') ? answer : { text: 'done' },
-    );
+    const target = system.model((request) => (asksForSummary(request) ? answer : { text: 'done' }));
     const session = await system.create(target, { name: 'frugal' });
     await session.prompt(long);
     expect(await session.prompt('go on')).toEqual({ kind: 'completed' });
@@ -123,11 +126,73 @@ describe('a conversation that is forked or compacted', () => {
     expect(spoken(session.requests.at(-1))).toEqual([`user: ${long}`, 'assistant: done', 'user: go on']);
   });
 
+  const calls = [{ name: 'list_dir' }, { name: 'list_dir', arguments: { path: 'nowhere' } }, { name: 'list_dir' }];
+  it.each([
+    ['of a turn before', ['look', 'look again'], [{ calls }, { text: long }, { calls }, { text: 'done' }]],
+    ['of a step before in the same turn', ['look twice'], [{ text: long, calls }, { calls }, { text: 'done' }]],
+  ])('L42 the replaced range holds calls %s: each goes with its result', async (_where, prompts, answers) => {
+    const left = [...answers];
+    const target = system.model((request) =>
+      asksForSummary(request) ? { text: 'They looked around.' } : (left.shift() ?? { text: 'too much' }),
+    );
+    const session = await system.create(target, { name: 'frugal', tools: ['list_dir'] });
+    for (const prompt of prompts) expect(await session.prompt(prompt)).toEqual({ kind: 'completed' });
+    const events = await session.events();
+    const [start] = await session.data('compaction.start');
+    const gone = events.slice(0, (start?.range.to ?? 0) + 1).map(({ type }) => type);
+    expect(gone.filter((type) => type === 'tool.call')).toHaveLength(calls.length);
+    expect(gone.filter((type) => type === 'tool.result')).toHaveLength(calls.length);
+    expect(await session.data('compaction.summary')).toMatchObject([{ replaced: start?.range }]);
+    expect(session.requests.map(({ problem }) => problem)).toEqual(session.requests.map(() => undefined));
+    const asking = spoken(session.requests.find(asksForSummary));
+    expect(asking.filter((line) => line.startsWith('tool'))).toHaveLength(calls.length);
+    expect(spoken(session.requests.at(-1))).toEqual([
+      'user: <context source="system:summary">They looked around.</context>',
+      ...prompts.slice(1).map((prompt) => `user: ${prompt}`),
+      'assistant: list_dir({}) list_dir({"path":"nowhere"}) list_dir({})',
+      ...calls.map(() => expect.stringMatching(/^tool /)),
+    ]);
+  });
+
+  const never = new Promise(() => undefined);
+  it.each([
+    ['awaited', { after: never }],
+    ['written', { text: ['They greeted ', never, 'each other.'] }],
+  ])(
+    'L42 a cancel while the summary is %s: aborted, the conversation as it was, the next prompt runs',
+    async (_when, summary) => {
+      const writing = gate();
+      const summaries = [summary, { error: { status: 500, message: 'no' } }];
+      const target = system.model((request) => {
+        if (!asksForSummary(request)) return { text: 'done' };
+        writing.open();
+        return summaries.shift() ?? { text: 'A long greeting.' };
+      });
+      const session = await system.create(target, { name: 'frugal' });
+      await session.prompt(long);
+      const end = await session.begin('go on');
+      await writing.opened;
+      await sleep(100); // what is said of it arrives: no client sees that
+      await system.client.cancel(session.id);
+      expect(await end()).toEqual({ kind: 'aborted', reason: 'cancelled' });
+      await within(15_000, session.requests.at(-1)?.aborted);
+      expect(await session.data('compaction.end')).toMatchObject([{ error: expect.anything() }]);
+      expect(await session.prompt('and now')).toEqual({ kind: 'completed' });
+      expect(await session.data('compaction.summary')).toEqual([]);
+      expect(spoken(session.requests.at(-1))).toEqual([
+        ...[`user: ${long}`, 'assistant: done', 'user: go on', 'user: and now'],
+      ]);
+      expect(await session.prompt('at last')).toEqual({ kind: 'completed' });
+      expect(await session.data('compaction.summary')).toHaveLength(1);
+      expect(session.requests.map(({ problem }) => problem)).toEqual(session.requests.map(() => undefined));
+    },
+  );
+
   it('L42 a context that overflows is compacted once, then asked again', async () => {
     let overflows = 0;
     const target = system.model((request) => {
       const said = spoken(request);
-      if (said.at(-1)?.includes('write the summary alone')) return { text: 'A long greeting.' };
+      if (asksForSummary(request)) return { text: 'A long greeting.' };
       if (said.length > 2 && said.some((line) => line.includes('word word'))) {
         overflows++;
         return { error: { status: 400, message: 'maximum context length exceeded', code: 'context_length_exceeded' } };
