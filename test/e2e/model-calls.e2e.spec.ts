@@ -150,6 +150,20 @@ describe('the model calls of a turn', () => {
         expect(error?.attempts).toMatchObject([{ usage: { input: 10, output: 5 } }]);
       });
 
+      it('a schema that cannot be checked in time, or ever, is object_decode, and the router goes on', async () => {
+        const backtracks = { type: 'object', properties: { word: { pattern: '^(a+)+$' } } };
+        const said = { text: JSON.stringify({ word: `${'a'.repeat(32)}!` }) };
+        for (const endless of [backtracks, { $ref: '#' }]) {
+          models.plan({ a: [said], b: [{ text: '{"failing": 1}' }] });
+          const session = await agent(['a', 'b']);
+          const end = await session.prompt('Which?', { output: { schema: endless } });
+          expect(end).toMatchObject({ kind: 'error', code: 'object_decode' });
+          expect((await session.data('turn.error'))[0]?.error.message).toContain('could not be checked');
+          expect(models.calls).toEqual(['a']);
+          expect(await ask(await agent(['b']))).toEqual({ kind: 'completed' });
+        }
+      });
+
       it('what is no JSON is protocol, and falls back', async () => {
         models.plan({ a: [{ text: 'Three of them.' }], b: [{ text: '{"failing": 3}' }] });
         const session = await agent(['a', 'b']);

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Ajv, type AnySchema, type Options, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { FindMisfit } from '../routing/object-answer.js';
+import { timeBoxed } from './time-boxed.js';
 
 export type OutputSchema = Readonly<Record<string, unknown>>;
 
@@ -9,6 +10,8 @@ export type OutputSchema = Readonly<Record<string, unknown>>;
 const OPTIONS: Options = { strict: false, validateFormats: false, allErrors: false, logger: false };
 const OLDER_DRAFT = /draft-0[4-7]/;
 const MAX_CACHED = 200;
+/** Milliseconds that one check may hold the process: a pattern that somebody gave can backtrack for years. */
+const MAX_CHECK_MS = 500;
 
 /** Checks of objects by their JSON Schema (2020-12, or draft 7 where the schema says so); a schema is compiled once. */
 @Injectable()
@@ -38,7 +41,9 @@ function compile(schema: OutputSchema): ValidateFunction {
 /** Names the rule that was missed, never the value: that is the model's answer. */
 function misfitOf(validate: ValidateFunction): FindMisfit {
   return (value) => {
-    if (validate(value)) return undefined;
+    const checked = timeBoxed(() => validate(value), MAX_CHECK_MS);
+    if (!checked) return `the object could not be checked: the schema has no end, or takes over ${MAX_CHECK_MS} ms`;
+    if (checked.value) return undefined;
     const [error] = validate.errors ?? [];
     return `the object misses the schema at ${error?.schemaPath ?? '#'}: it ${error?.message ?? 'does not fit'}`;
   };

@@ -29,6 +29,14 @@ describe('OutputSchemas', () => {
     expect([one(1), other('a')]).not.toContain(undefined);
   });
 
+  it('ends a check that backtracks or has no end', () => {
+    const backtracks = { type: 'string', pattern: '^(a+)+$' };
+    expect(misfit(backtracks, `${'a'.repeat(32)}!`)).toContain('could not be checked');
+    expect(misfit(backtracks, 'aaa!')).toContain('#/pattern');
+    expect(misfit(backtracks, 'aaa')).toBeUndefined();
+    expect(misfit({ $ref: '#' }, {})).toContain('could not be checked');
+  });
+
   it('throws where the schema is none', () => {
     expect(() => misfit({ type: 'no such type' }, 1)).toThrow();
   });
