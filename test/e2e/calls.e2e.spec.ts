@@ -256,6 +256,27 @@ describe('calls and ends of answers', () => {
   });
 
   it.each(DIALECTS)(
+    'an unknown finish is decided by content, and stands in the log as it came: %s',
+    async (dialect) => {
+      const reason = /"(finish_reason|stop_reason|finishReason)":"\w+"/;
+      const unheard = (text: string) => text.replace(reason, '"$1":"BRAND_new"');
+      for (const stream of [true, false]) {
+        const session = await world.create([stream ? dialect : `${dialect}-whole`], agent);
+        const answers = [{ calls: [list('a')] }, { text: 'Done.' }].map((said): PlannedResponse => {
+          const { chunks, body } = wireAnswer(dialect, { ...said, finish: 'stop', usage }, stream);
+          if (body !== undefined) return { body: unheard(body) };
+          return { chunks: (chunks ?? []).map((chunk) => (typeof chunk === 'string' ? unheard(chunk) : chunk)) };
+        });
+        expect((await world.turn(session, answers)).end).toEqual({ kind: 'completed' });
+        expect(await session.data('assistant.message')).toMatchObject([
+          { finishReason: 'tool-calls', rawFinishReason: 'BRAND_new' },
+          { finishReason: 'stop', rawFinishReason: 'BRAND_new' },
+        ]);
+      }
+    },
+  );
+
+  it.each(DIALECTS)(
     'R35 a filter or refusal, behind reasoning alone too: one call, usage booked: %s',
     async (dialect) => {
       const reasoning = [{ text: 'Hm.', signature: 'c2ln' }];

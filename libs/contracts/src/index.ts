@@ -26,6 +26,7 @@ export {
 } from './content.js';
 export {
   finishReasonSchema,
+  MAX_RAW_FINISH_REASON,
   usageSchema,
   llmErrorCodes,
   llmErrorSchema,

@@ -4,6 +4,11 @@ import { z } from 'zod';
 export const finishReasonSchema = z.enum(['stop', 'tool-calls', 'max-tokens', 'content-filter', 'aborted']);
 export type FinishReason = z.infer<typeof finishReasonSchema>;
 
+/** Characters of `rawFinishReason`. */
+export const MAX_RAW_FINISH_REASON = 100;
+/** What the provider itself gave as the reason, at most 100 characters; absent where it gave none. */
+export const rawFinishReasonSchema = z.string().max(MAX_RAW_FINISH_REASON).optional();
+
 /** Tokens by disjoint bucket; output includes reasoning. `estimated` says that a number was not reported. */
 export const usageSchema = z.object({
   input: z.number(),

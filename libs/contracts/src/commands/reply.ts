@@ -2,7 +2,14 @@ import { z } from 'zod';
 import { contentBlockSchema } from '../content.js';
 import { hookRunSchema, toolErrorSchema } from '../events/tool.js';
 import { jsonSchema } from '../json.js';
-import { answeringModelSchema, attemptSchema, finishReasonSchema, llmErrorSchema, usageSchema } from '../model.js';
+import {
+  answeringModelSchema,
+  attemptSchema,
+  finishReasonSchema,
+  llmErrorSchema,
+  rawFinishReasonSchema,
+  usageSchema,
+} from '../model.js';
 import { policyContextSchema, seamDecisionSchema, seamSchema, settledResultSchema } from '../seams.js';
 import { acpReplySchema, type AcpReply } from './acp.js';
 
@@ -20,6 +27,7 @@ export const llmReplySchema = z.object({
       status: z.literal('ok'),
       content: z.array(contentBlockSchema),
       finishReason: finishReasonSchema,
+      rawFinishReason: rawFinishReasonSchema,
       model: answeringModelSchema,
       usage: usageSchema,
       cost: z.number().nullable(),

@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import { contentBlockSchema, inputContentSchema, sourceSchema } from '../content.js';
 import { jsonSchema } from '../json.js';
-import { answeringModelSchema, attemptSchema, finishReasonSchema, usageSchema } from '../model.js';
+import {
+  answeringModelSchema,
+  attemptSchema,
+  finishReasonSchema,
+  rawFinishReasonSchema,
+  usageSchema,
+} from '../model.js';
 
 const turn = z.number().int();
 /** Of an external agent's message: what its chunks held beside their content, in order (spec 6.2). */
@@ -48,6 +54,7 @@ export const messageEvents = {
     step: z.number().int(),
     content: z.array(contentBlockSchema),
     finishReason: finishReasonSchema,
+    rawFinishReason: rawFinishReasonSchema,
     model: answeringModelSchema.nullable(),
     usage: usageSchema.nullable(),
     /** USD over all attempts; null where a price is unknown. */

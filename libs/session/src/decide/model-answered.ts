@@ -24,8 +24,9 @@ export function modelAnswered(
   const attempts = [...earlier.flatMap((deferral) => deferral.attempts), ...result.attempts];
   const common = { turn: turn.turn, step, cost: result.cost, attempts };
   if (result.status === 'ok') {
-    const { content, finishReason, model, usage } = result;
-    return [{ type: 'assistant.message', data: { ...common, content, finishReason, model, usage } }];
+    const { content, finishReason, rawFinishReason, model, usage } = result;
+    const raw = rawFinishReason === undefined ? {} : { rawFinishReason };
+    return [{ type: 'assistant.message', data: { ...common, content, finishReason, ...raw, model, usage } }];
   }
   const { error, content = [], model = null, usage = null } = result;
   if (turn.cancelling) {

@@ -27,7 +27,7 @@ export interface Assembled {
   readonly content: ContentBlock[];
   readonly usage: Usage | undefined;
   readonly model: AnsweringModel;
-  readonly end: { readonly finish: FinishReason } | EndError | undefined;
+  readonly end: { readonly finish: FinishReason; readonly raw?: string } | EndError | undefined;
 }
 
 /** Puts the parts of one attempt together, streamed and whole bodies alike. Blocks keep the order of their first part. */
@@ -68,7 +68,7 @@ export class Assembler {
         this.served = part.served;
         return;
       case 'finish':
-        this.end = { finish: part.reason };
+        this.end = { finish: part.reason, ...(part.raw === undefined ? {} : { raw: part.raw }) };
         return;
       case 'error':
         this.end = {

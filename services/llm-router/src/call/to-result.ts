@@ -1,4 +1,4 @@
-import type { Attempt, ContentBlock, LlmReply } from '@jetloop/contracts';
+import { MAX_RAW_FINISH_REASON, type Attempt, type ContentBlock, type LlmReply } from '@jetloop/contracts';
 import { sumOf } from '../routing/cost.js';
 import type { Routed } from '../routing/route-options.js';
 
@@ -13,7 +13,9 @@ export function toResult(routed: Routed, earlier: readonly Attempt[], nowMs: num
   switch (routed.kind) {
     case 'answer': {
       const { said, finish: finishReason, usage } = routed.tried;
-      return { status: 'ok', content: said.content, finishReason, model: said.model, usage, cost, attempts };
+      const { content, model, end } = said;
+      const raw = end && 'raw' in end ? { rawFinishReason: end.raw.slice(0, MAX_RAW_FINISH_REASON) } : {};
+      return { status: 'ok', content, finishReason, ...raw, model, usage, cost, attempts };
     }
     case 'deferred': {
       const until = new Date(nowMs + routed.waitMs).toISOString();

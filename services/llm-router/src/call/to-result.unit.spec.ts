@@ -29,6 +29,13 @@ describe('toResult', () => {
     expect(result).toMatchObject({ status: 'ok', usage, cost: 1.75, attempts });
   });
 
+  it('keeps the reason that the provider gave, not more than its first 100 characters', () => {
+    const end = { finish: 'stop' as const, raw: 'x'.repeat(101) };
+    const tried = { ok: true as const, said: { ...said(), end }, finish: end.finish, usage, attempt: attempt({}) };
+    const result = toResult({ kind: 'answer', tried, attempts: [] }, [], 0);
+    expect(result).toMatchObject({ finishReason: 'stop', rawFinishReason: 'x'.repeat(100) });
+  });
+
   it('does not call a cost 0 that nobody knows', () => {
     const attempts = [attempt({ usage, cost: null }), attempt({ usage, cost: 0.25 })];
     const error = { code: 'overloaded' as const, message: 'no', retryable: true };
