@@ -44,6 +44,8 @@ const LONG = 'a-name-of-ninety-characters-'.padEnd(90, 'x');
 const targets = {
   everything: calls(...everything),
   'long-running': calls(['everything__trigger-long-running-operation', { duration: 60, steps: 120 }]),
+  'four-seconds': calls(['everything__trigger-long-running-operation', { duration: 4, steps: 40 }]),
+  silent: calls(['everything__trigger-long-running-operation', { duration: 30, steps: 1 }]),
   filesystem: calls(
     ['files__write_file', { path: 'note.txt', content: 'kept' }],
     ['files__read_text_file', { path: 'note.txt' }],
@@ -177,6 +179,17 @@ describe('MCP servers', () => {
       await expectEverything(await agent('everything', servers));
     },
   );
+
+  it('T5 progress extends the limit of a call; one without progress ends at its limit', async () => {
+    const servers = { everything: published('everything') };
+    const limited = { deadlines: { tool: 2_000 } };
+    const [slow, silent] = await Promise.all(
+      ['four-seconds', 'silent'].map(async (target) => resultsOf(await agent(target, servers, limited))),
+    );
+    expect(slow).toMatchObject([{ isError: false, durationMs: expect.any(Number) }]);
+    expect(slow?.[0]?.durationMs).toBeGreaterThan(3_000);
+    expect(silent).toMatchObject([{ isError: true, error: { code: 'timeout' } }]);
+  });
 
   const moodyReached = {
     stdio: (env: Record<string, string>) => Promise.resolve(moody(env)),

@@ -11,7 +11,7 @@ const env = { JETLOOP_TOOL_MODULES: counterModule };
 /** Of T8: the tool takes four of them. */
 const ACK_WAIT_MS = isWhole ? 5_000 : 2_000;
 /** Calls over all rounds of T7. */
-const RUNS = isWhole ? 200 : 40;
+const RUNS = isWhole ? 200 : 24;
 const kills = new KillRounds();
 const models = {
   ...kills.models,

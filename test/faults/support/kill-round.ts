@@ -36,7 +36,7 @@ const held: Readonly<Record<string, Partial<CallFate>>> = {
   'again-after': { code: 'ok', runs: ['doomed', 'next'], effects: 2 },
 };
 const targets = Object.keys(held);
-export const CALLS_OF_ROUND = isWhole ? 25 : 10;
+export const CALLS_OF_ROUND = isWhole ? 25 : 6;
 /** Replies before the first one of a call: the list of tools, of each session. */
 const LISTS = CALLS_OF_ROUND;
 

@@ -24,7 +24,10 @@ export interface McpCall {
 /** An open connection to one MCP server. */
 export interface McpConnection {
   listTools(): Promise<McpListing[]>;
-  /** @throws McpDiedError when the server is gone before it answered, McpForgottenError when it did not take the call */
+  /**
+   * @throws McpDiedError when the server is gone before it answered, McpForgottenError when it did not take the call,
+   * ToolError `timeout`
+   */
   callTool(call: McpCall): Promise<McpResult>;
   /** Resolves when the server is gone, whoever ended it. */
   readonly closed: Promise<void>;

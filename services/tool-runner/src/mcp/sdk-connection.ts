@@ -10,6 +10,7 @@ import type { AgentSpec } from '@jetloop/contracts';
 import { addressGuard, AddressError } from '@jetloop/platform';
 import { childEnv } from '../builtin/child-env.js';
 import { readThrown } from '../tool/thrown.js';
+import { ToolError } from '../tool/tool-error.js';
 import { guardedFetch, type GuardedFetch } from './guarded-fetch.js';
 import {
   McpDiedError,
@@ -107,6 +108,7 @@ class SdkConnection implements McpConnection {
       );
       return mcpResultSchema.parse(result);
     } catch (error) {
+      if (isOverdue(error)) throw overdue(call);
       if (this.#isForgotten(error)) throw new McpForgottenError('knows its session no more', { cause: error });
       throw isGone(error) ? new McpDiedError(this.#endOf(), { cause: error }) : error;
     } finally {
@@ -138,8 +140,7 @@ class SdkConnection implements McpConnection {
     const timer = setInterval(() => {
       this.client.ping({ timeout: PING_MS }).catch((error: unknown) => {
         // One that is only busy is still there.
-        const isSilent = error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout;
-        if (!isOver && !isSilent) void this.client.close();
+        if (!isOver && !isOverdue(error)) void this.client.close();
       });
     }, PING_MS);
     return () => {
@@ -155,6 +156,15 @@ function wordsOf(error: unknown): string {
     if (cause instanceof AddressError && cause.code === 'address_refused')
       return `${cause.message}: JETLOOP_MCP_ADDRESSES does not list it`;
   return readThrown(error).message;
+}
+
+function isOverdue(error: unknown): boolean {
+  return error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout;
+}
+
+function overdue({ name, limitMs, maxMs }: McpCall): ToolError {
+  const limits = `${limitMs} ms without progress, ${maxMs} ms in all`;
+  return new ToolError('timeout', `${name} took longer than its limit of ${limits}.`);
 }
 
 function isGone(error: unknown): boolean {
