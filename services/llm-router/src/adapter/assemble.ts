@@ -27,7 +27,9 @@ export interface Assembled {
   readonly content: ContentBlock[];
   readonly usage: Usage | undefined;
   readonly model: AnsweringModel;
-  readonly end: { readonly finish: FinishReason; readonly raw?: string } | EndError | undefined;
+  readonly end: { readonly finish: FinishReason } | EndError | undefined;
+  /** What the provider gave as the reason of its finish. */
+  readonly rawFinish?: string | undefined;
 }
 
 /** Puts the parts of one attempt together, streamed and whole bodies alike. Blocks keep the order of their first part. */
@@ -37,6 +39,7 @@ export class Assembler {
   private usage: Usage | undefined;
   private served: string | undefined;
   private end: Assembled['end'];
+  private rawFinish: string | undefined;
 
   constructor(private readonly target: Target) {}
 
@@ -68,7 +71,8 @@ export class Assembler {
         this.served = part.served;
         return;
       case 'finish':
-        this.end = { finish: part.reason, ...(part.raw === undefined ? {} : { raw: part.raw }) };
+        this.end = { finish: part.reason };
+        this.rawFinish = part.raw;
         return;
       case 'error':
         this.end = {
@@ -90,7 +94,7 @@ export class Assembler {
     );
     const { provider, model, name } = this.target;
     const answering = { target: name, provider, model, ...(this.served === undefined ? {} : { served: this.served }) };
-    return { content, usage: this.usage, model: answering, end: this.end };
+    return { content, usage: this.usage, model: answering, end: this.end, rawFinish: this.rawFinish };
   }
 
   private extend(type: 'text' | 'reasoning', text: string, isNew: boolean): void {

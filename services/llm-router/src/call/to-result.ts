@@ -13,8 +13,8 @@ export function toResult(routed: Routed, earlier: readonly Attempt[], nowMs: num
   switch (routed.kind) {
     case 'answer': {
       const { said, finish: finishReason, usage } = routed.tried;
-      const { content, model, end } = said;
-      const raw = end && 'raw' in end ? { rawFinishReason: end.raw.slice(0, MAX_RAW_FINISH_REASON) } : {};
+      const { content, model, rawFinish } = said;
+      const raw = rawFinish === undefined ? {} : { rawFinishReason: rawFinish.slice(0, MAX_RAW_FINISH_REASON) };
       return { status: 'ok', content, finishReason, ...raw, model, usage, cost, attempts };
     }
     case 'deferred': {

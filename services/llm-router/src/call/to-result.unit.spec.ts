@@ -30,8 +30,8 @@ describe('toResult', () => {
   });
 
   it('keeps the reason that the provider gave, not more than its first 100 characters', () => {
-    const end = { finish: 'stop' as const, raw: 'x'.repeat(101) };
-    const tried = { ok: true as const, said: { ...said(), end }, finish: end.finish, usage, attempt: attempt({}) };
+    const answered = { ...said(), rawFinish: 'x'.repeat(101) };
+    const tried = { ok: true as const, said: answered, finish: 'stop' as const, usage, attempt: attempt({}) };
     const result = toResult({ kind: 'answer', tried, attempts: [] }, [], 0);
     expect(result).toMatchObject({ finishReason: 'stop', rawFinishReason: 'x'.repeat(100) });
   });
