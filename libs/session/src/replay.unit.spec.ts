@@ -1,10 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseCommit, seams, type Commit, type DerivedMessage, type Seam, type SeamDecision } from '@jetloop/contracts';
+import {
+  eventSchemas,
+  isKnownEvent,
+  parseCommit,
+  seams,
+  type Commit,
+  type DerivedMessage,
+  type RecordedEvent,
+  type Seam,
+  type SeamDecision,
+} from '@jetloop/contracts';
 import fc from 'fast-check';
 import { decide, type SessionCommand } from './decide/decide.js';
 import { deriveMessages } from './messages/derive-messages.js';
 import { applyCommit } from './evolve/evolve.js';
 import { failureReply } from './answers/failure-reply.js';
+import { eventsOf, tellings, type Telling } from './harness/harness-tells.fixture.spec.js';
 import { awaitedWork } from './work/awaited-work.js';
 import { outstanding } from './work/outstanding.js';
 import { envelope, SessionDriver } from './session-driver.fixture.spec.js';
@@ -16,9 +27,10 @@ type Action =
   | { do: 'cancel' | 'close' }
   | { do: 'steer' | 'inject'; text: string }
   | { do: 'approval'; approve: boolean }
+  | { do: 'mode'; mode: string }
   | { do: 'again' | 'late'; pick: number }
   | { do: 'timer' | 'resume' | 'policies-change' | 'child' }
-  | { do: 'answer'; pick: number; text: string; calls: string[]; cut: boolean; fails: boolean };
+  | { do: 'answer'; pick: number; text: string; calls: string[]; told: Telling[]; cut: boolean; fails: boolean };
 
 /** One time in six. */
 const rarely = fc.nat(5).map((n) => n === 0);
@@ -41,6 +53,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('steer' as const, 'inject' as const), text: fc.string() }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('approval' as const), approve: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('mode' as const), mode: fc.constantFrom('plan', 'act') }) },
   {
     weight: 8,
     arbitrary: fc.record({ do: fc.constantFrom('again' as const, 'late' as const), pick: fc.nat(1_000) }),
@@ -54,6 +67,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
       calls: fc.array(fc.constantFrom('bash', 'read_file', 'nonsense', 'todo_write', 'ask_user', 'spawn_agent'), {
         maxLength: 4,
       }),
+      told: fc.array(fc.constantFrom(...tellings), { minLength: 1, maxLength: 6 }),
       cut: rarely,
       fails: rarely,
     }),
@@ -75,6 +89,9 @@ function play(session: SessionDriver, step: Action): void {
       return;
     case 'approval':
       for (const id of session.openApprovals()) session.approve(id, step.approve ? 'approved' : 'rejected');
+      return;
+    case 'mode':
+      session.setMode(step.mode);
       return;
     case 'again':
       session.redelivers(step.pick);
@@ -106,12 +123,14 @@ const controlArguments: Record<string, string> = {
   spawn_agent: '{"agent":"other","prompt":"do it"}',
 };
 
-function answer(session: SessionDriver, { pick, text, calls, cut, fails }: Extract<Action, { do: 'answer' }>): void {
+function answer(session: SessionDriver, step: Extract<Action, { do: 'answer' }>): void {
+  const { pick, text, calls, cut, fails } = step;
   const awaited = [...session.awaited(), ...(session.asked ? [session.asked] : [])];
   const work = awaited[pick % Math.max(1, awaited.length)];
   if (!work) return;
   const { what } = work.command;
-  if (what === 'list') session.toolsAre('bash', 'read_file', 'todo_write', 'ask_user', 'spawn_agent');
+  if (work.kind === 'acp') externalAgent(session, step);
+  else if (what === 'list') session.toolsAre('bash', 'read_file', 'todo_write', 'ask_user', 'spawn_agent');
   else if (work.kind === 'llm' && fails) session.modelFails(cut ? 'context_overflow' : 'server_error', text, what);
   else if (work.kind === 'llm') {
     session.modelSays(
@@ -125,11 +144,30 @@ function answer(session: SessionDriver, { pick, text, calls, cut, fails }: Extra
   } else if (cut && work.kind === 'tool' && work.command.op === 'call' && work.command.schemaHash !== undefined)
     session.toolChanged(work.command.n, text);
   else if (work.kind === 'tool') session.toolReturns(Number(what.slice(5)), text, fails);
-  else if (work.kind !== 'hook') return;
   else if (fails) session.policyFails(what, text);
-  else session.policyAnswers(what, policyAnswer(work.command.subject.seam, text, cut));
+  else session.policyAnswers(what, policyAnswer(work.command.subject.seam, text, cut), hookRuns(text));
 }
 
+const outcomes = ['completed', 'max-tokens', 'max-steps', 'refused', 'aborted'] as const;
+
+/** An external agent tells of more, or its attempt is over: so or so, or it broke off. */
+function externalAgent(
+  session: SessionDriver,
+  { pick, text, told, cut, fails }: Extract<Action, { do: 'answer' }>,
+): void {
+  if (fails && cut)
+    session.harnessEnds({ outcome: 'error', error: { name: 'Protocol', code: 'version', message: text } });
+  else if (fails) session.harnessEnds({ outcome: outcomes[pick % outcomes.length] ?? 'completed' });
+  else if (cut) session.harnessEnds({ outcome: 'error', error: { name: 'Transport', code: 'gone', message: text } });
+  else {
+    const events = eventsOf(session, told, text);
+    if (events.length > 0) session.harnessTells(events);
+  }
+}
+
+/** What an external hook left, if one ran. */
+const hookRuns = (text: string) =>
+  text.length % 3 === 0 ? [{ hook: 'p', status: 'ok', startedAt: '2026-01-01T00:00:00.000Z', durationMs: 3 }] : [];
 const said = (text: string) => [{ policy: 'p', content: [{ type: 'text' as const, text: text || 'note' }] }];
 
 /** One of the decisions of a seam. */
@@ -163,18 +201,29 @@ function policyAnswer(seam: Seam, text: string, strict: boolean): SeamDecision {
   }
 }
 
+/** An external agent that drives the turns in place of the loop. */
+const harness = fc.record({
+  kind: fc.constant('acp' as const),
+  command: fc.constant('agent'),
+  permissionPolicy: fc.constantFrom('deny' as const, 'allow_once' as const, 'ask' as const),
+  maxAttempts: fc.integer({ min: 1, max: 3 }),
+});
+
 const sessions = fc
   .record({
     actions: fc.array(action, { minLength: 1, maxLength: 90, size: 'max' }),
     seams: fc.subarray([...seams]),
     maxSteps: fc.nat(12),
+    harness: fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: harness }),
     closes: fc.boolean(),
     fork: fc.option(fc.record({ after: fc.nat(60), sequence: fc.nat(200) })),
   })
-  .map(({ actions, seams: asked, maxSteps, closes, fork }) => {
+  .map(({ actions, seams: asked, maxSteps, harness, closes, fork }) => {
     let session = new SessionDriver();
     for (const seam of asked) session.seams.add(seam);
-    session.create({ tools: ['*'], limits: { maxSteps }, budgets: { tokens: 1_500 }, deadlines: { turn: 600_000 } });
+    const limits = { limits: { maxSteps }, budgets: { tokens: 1_500 }, deadlines: { turn: 600_000 } };
+    const modes = ['plan', 'act'].map((id) => ({ id, name: id }));
+    session.create({ ...limits, modes, ...(harness ? { harness } : { tools: ['*'] }) });
     for (const [index, step] of actions.entries()) {
       if (index === fork?.after) session = session.fork(fork.sequence % (session.state?.nextSequence ?? 1));
       play(session, closes && index === 20 ? { do: 'close' } : step);
@@ -186,6 +235,23 @@ const replay = (log: readonly Commit[]) => log.reduce<SessionState | undefined>(
 const elsewhere = (log: readonly Commit[]) => log.map((commit) => parseCommit(JSON.parse(JSON.stringify(commit))));
 
 describe('a log', () => {
+  it('is generated with events of every type, and with external agents that tell of much in one step', () => {
+    const held = new Set<string>();
+    let most = 0;
+    for (const session of fc.sample(sessions, { numRuns: 300, seed: 1 })) {
+      const said = new Map<string, number>();
+      for (const event of recordedOf(session)) {
+        held.add(event.type);
+        if (event.type !== 'assistant.message' || !session.state?.agent.harness) continue;
+        const step = `${event.data.turn}.${event.data.step}`;
+        said.set(step, (said.get(step) ?? 0) + 1);
+      }
+      most = Math.max(most, ...said.values());
+    }
+    expect(Object.keys(eventSchemas).filter((type) => !held.has(type))).toEqual([]);
+    expect(most).toBeGreaterThan(5);
+  });
+
   it('L35 replayed elsewhere derives identical messages and the same next decision at every prefix', () => {
     const next: SessionCommand = {
       from: 'caller',
@@ -246,13 +312,9 @@ describe('a log', () => {
         const open = session.state?.turn;
         expect(count('turn.start') - count('turn.end')).toBe(open ? 1 : 0);
         expect(count('step.start') - count('step.end')).toBe(open?.phase.at === 'step' ? 1 : 0);
-        const position = (data: unknown) => {
-          const { turn, step, n } = data as { turn: number; step: number; n: number };
-          return `${turn}.${step}.${n}`;
-        };
-        const results = session.data('tool.result').map(position);
+        const results = positions(session, 'tool.result');
         expect(new Set(results).size).toBe(results.length);
-        const asked = new Set(session.data('tool.call').map(position));
+        const asked = new Set(positions(session, 'tool.call'));
         expect(results.filter((result) => !asked.has(result))).toEqual([]);
         if (!open) expect(asked.size).toBe(results.length);
         const disposed = ['user.message', 'steering.message', 'context.message', 'prompt.blocked', 'message.discarded']
@@ -307,6 +369,21 @@ describe('a log', () => {
     );
   });
 });
+
+function recordedOf(session: SessionDriver): RecordedEvent[] {
+  return session.log.flatMap(({ events }) => events).filter(isKnownEvent);
+}
+
+/** Where the calls, or their results, are: an external agent counts anew in each attempt. */
+function positions(session: SessionDriver, type: 'tool.call' | 'tool.result'): string[] {
+  let attempts = 0;
+  return recordedOf(session).flatMap((event) => {
+    if (event.type === 'work.deferred' && event.data.what === 'acp') attempts++;
+    if (event.type !== type) return [];
+    const { turn, step, n } = event.data;
+    return [`${turn}.${step}.${n} of ${attempts}`];
+  });
+}
 
 function pairingProblem(messages: readonly DerivedMessage[]): string | undefined {
   let awaited: string[] = [];

@@ -3,6 +3,8 @@ import {
   type AgentSpecInput,
   type CallerCommand,
   type Commit,
+  type HarnessEvent,
+  type HarnessFinished,
   type HookReply,
   type LlmReply,
   type Outcome,
@@ -13,6 +15,7 @@ import { commandIdOf, decide, type Decision, type SessionCommand } from './decid
 import { applyCommit } from './evolve/evolve.js';
 import { openCalls } from './evolve/in-turn.js';
 import { awaitedWork } from './work/awaited-work.js';
+import { openHarness } from './harness/apply-harness.js';
 import { outstanding } from './work/outstanding.js';
 import { workKey, type AwaitedWork, type Work } from './work/work.js';
 import { failureReply } from './answers/failure-reply.js';
@@ -138,11 +141,16 @@ export class SessionDriver {
     });
   }
 
+  setMode(mode: string): Outcome | undefined {
+    return this.caller({ kind: 'set-mode', commandId: this.id(), actor: 'ada', mode });
+  }
+
   /** Ids of approvals that are open. */
   openApprovals(): string[] {
-    return openCalls(this.requireState()).flatMap(({ approval, settled }) =>
+    const ofCalls = openCalls(this.requireState()).flatMap(({ approval, settled }) =>
       approval && !approval.outcome && !settled ? [approval.approvalId] : [],
     );
+    return [...ofCalls, ...(openHarness(this.requireState())?.approvals.keys() ?? [])];
   }
 
   cancel(reason = 'cancelled'): Outcome | undefined {
@@ -236,8 +244,27 @@ export class SessionDriver {
     return this.reply({ commandId, kind: 'tool', result: { status: 'deferred', deferred } });
   }
 
-  policyAnswers(what: string, decision: Extract<HookReply['result'], { status: 'decided' }>['decision']): Decision {
-    return this.hook(what, { status: 'decided', decision });
+  /** The external agent tells of more. */
+  harnessTells(events: HarnessEvent[]): Decision {
+    const { commandId, turn, attempt } = this.work('acp').command;
+    const from = openHarness(this.requireState())?.next ?? 0;
+    return this.reply({ commandId, kind: 'harness.events', turn, attempt, from, events });
+  }
+
+  /** The external agent's attempt is over. */
+  harnessEnds(end: Pick<HarnessFinished, 'outcome' | 'error'>): Decision {
+    const { commandId, turn, attempt } = this.work('acp').command;
+    const from = openHarness(this.requireState())?.next ?? 0;
+    const gone = { exit: { code: 0, signal: null }, stderr: '' };
+    return this.reply({ commandId, kind: 'harness.finished', turn, attempt, from, ...gone, ...end });
+  }
+
+  policyAnswers(
+    what: string,
+    decision: Extract<HookReply['result'], { status: 'decided' }>['decision'],
+    hooks: HookReply['hooks'] = [],
+  ): Decision {
+    return this.hook(what, { status: 'decided', decision }, hooks);
   }
 
   policyFails(what: string, message: string): Decision {
@@ -280,7 +307,7 @@ export class SessionDriver {
       this.echoed.push(`${commandIdOf(command)} is forgotten`);
     // Only these make new events of themselves; they are remembered as far back as the turn before.
     const kind = command.from === 'caller' ? command.command.kind : command.from;
-    if (kind !== 'cancel' && kind !== 'resume') this.expectNothingOf(command);
+    if (kind !== 'cancel' && kind !== 'resume' && kind !== 'set-mode') this.expectNothingOf(command);
   }
 
   /** The reply to work that was awaited once, and is no more. */
@@ -330,12 +357,12 @@ export class SessionDriver {
     return this.state;
   }
 
-  private hook(what: string, result: HookReply['result']): Decision {
+  private hook(what: string, result: HookReply['result'], hooks: HookReply['hooks'] = []): Decision {
     const work = this.work(what);
     if (work.kind !== 'hook') throw new Error(`${what} is no hook`);
     const { commandId, subject } = work.command;
     const asked = subject.seam === 'post-tool' ? { asked: subject.result } : {};
-    return this.reply({ commandId, kind: 'hook', seam: subject.seam, ...asked, hooks: [], observed: [], result });
+    return this.reply({ commandId, kind: 'hook', seam: subject.seam, ...asked, hooks, observed: [], result });
   }
 
   private id(): string {
