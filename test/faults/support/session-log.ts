@@ -8,12 +8,13 @@ export async function logOf(client: JetloopClient, session: string): Promise<Rec
   return events;
 }
 
-const TIMES = new Set(['durationMs', 'firstTokenMs', 'expiresAt', 'until']);
+/** Fields that hold times, or the folder. */
+const RUNS_OWN = new Set(['durationMs', 'firstTokenMs', 'expiresAt', 'until', 'workspace']);
 
-/** The log without what may differ between two runs of the same turn: times, generated ids, and which delivery it was. */
+/** The log without what may differ between two runs of the same turn: times, generated ids, its folder, and which delivery it was. */
 export function comparable(events: readonly RecordedEvent[], session: string): unknown {
   const text = JSON.stringify(events, (key, value: unknown) =>
-    TIMES.has(key) ? 0 : key === 'attemptId' ? 'attempt' : value,
+    RUNS_OWN.has(key) ? 0 : key === 'attemptId' ? 'attempt' : value,
   );
   return JSON.parse(text.replaceAll(session, 'SESSION').replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'ID'));
 }
