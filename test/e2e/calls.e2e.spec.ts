@@ -240,19 +240,28 @@ describe('calls and ends of answers', () => {
   it.each(['chat', 'anthropic'] as const)(
     'R34 an end that tells of calls without one is tool_call_assembly: %s',
     async (dialect) => {
-      for (const text of [undefined, 'I call']) {
-        const answer = wireAnswer(dialect, { ...(text === undefined ? {} : { text }), finish: 'tool-calls', usage });
-        const { end } = await world.turn(await world.create([dialect], agent), [answer]);
-        expect(end).toMatchObject({ kind: 'error', code: 'tool_call_assembly' });
+      for (const stream of [true, false]) {
+        for (const said of [{}, { text: 'I call' }]) {
+          const answer = wireAnswer(dialect, { ...said, finish: 'tool-calls', usage }, stream);
+          const session = await world.create([stream ? dialect : `${dialect}-whole`], agent);
+          const { end } = await world.turn(session, [answer]);
+          expect(end).toMatchObject({ kind: 'error', code: 'tool_call_assembly' });
+          expect(await session.data('assistant.message')).toEqual([]);
+        }
       }
     },
   );
 
   it('R34 google: a call that the provider itself calls malformed', async () => {
     const body = { candidates: [{ content: {}, finishReason: 'MALFORMED_FUNCTION_CALL', index: 0 }] };
-    const answer = { chunks: [`data: ${JSON.stringify(body)}\n\n`] };
-    const { end } = await world.turn(await world.create(['google'], agent), [answer]);
-    expect(end).toMatchObject({ kind: 'error', code: 'tool_call_assembly' });
+    const text = JSON.stringify(body);
+    for (const [target, answer] of [
+      ['google', { chunks: [`data: ${text}\n\n`] }],
+      ['google-whole', { body: text }],
+    ] as const) {
+      const { end } = await world.turn(await world.create([target], agent), [answer]);
+      expect(end).toMatchObject({ kind: 'error', code: 'tool_call_assembly' });
+    }
   });
 
   it.each(DIALECTS)(
@@ -322,17 +331,23 @@ describe('calls and ends of answers', () => {
   });
 
   it.each(DIALECTS)('R36 empty behind a tool round ends the turn, empty at first falls back: %s', async (dialect) => {
-    const empty = wireAnswer(dialect, { finish: 'stop', usage });
-    const after = await world.turn(await world.create([dialect, `${dialect}-b`], agent), [
-      wireAnswer(dialect, { calls: [list('a')], finish: 'tool-calls', usage }),
-      empty,
-    ]);
-    expect(after.end).toEqual({ kind: 'completed' });
-    const first = await world.turn(await world.create([dialect, `${dialect}-b`], agent), [empty, done(dialect)]);
-    expect(first.end).toEqual({ kind: 'completed' });
-    expect((await first.session.data('assistant.message'))[0]?.attempts).toMatchObject([
-      { outcome: 'error', error: { code: 'empty_response' } },
-      { outcome: 'ok', why: 'fallback' },
-    ]);
+    for (const stream of [true, false]) {
+      const chain = [stream ? dialect : `${dialect}-whole`, `${dialect}-b`];
+      const empty = wireAnswer(dialect, { finish: 'stop', usage }, stream);
+      const after = await world.turn(await world.create(chain, agent), [
+        wireAnswer(dialect, { calls: [list('a')], ...ended }, stream),
+        empty,
+      ]);
+      expect(after.end).toEqual({ kind: 'completed' });
+      // The round of an earlier turn is none of this one: the first target's silence is no end.
+      for (const session of [after.session, await world.create(chain, agent)]) {
+        const first = await world.turn(session, [empty, done(dialect)]);
+        expect(first.end).toEqual({ kind: 'completed' });
+        expect((await session.data('assistant.message')).at(-1)?.attempts).toMatchObject([
+          { outcome: 'error', error: { code: 'empty_response' } },
+          { outcome: 'ok', why: 'fallback' },
+        ]);
+      }
+    }
   });
 });

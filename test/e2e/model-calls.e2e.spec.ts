@@ -83,6 +83,20 @@ describe('the model calls of a turn', () => {
       return true;
     };
 
+    /** The router's replies to a session, from now on. */
+    const repliesTo = (session: TestSession) => {
+      const replies: unknown[] = [];
+      system.bus.nats.subscribe(`cmd.session.${system.tenant}.${session.id}.llm`, {
+        callback: (_error, message) => replies.push(message.json()),
+      });
+      return replies;
+    };
+    /** A turn that is cancelled may end before the router's reply. */
+    const hasOne = async (replies: readonly unknown[]) => {
+      await within(20_000, () => replies.length > 0);
+      expect(replies).toHaveLength(1);
+    };
+
     it('R15 a model that calls tools for ever, maxSteps 2: two calls', async () => {
       models.plan({ a: [toolCall] });
       const session = await agent(['a'], { limits: { maxSteps: 2 } });
@@ -93,10 +107,12 @@ describe('the model calls of a turn', () => {
     it('R16 an abort before the call: aborted, and the provider is not called', async () => {
       models.plan({ slow: [{ text: 'too late' }] });
       const session = await agent(['slow']);
+      const replies = repliesTo(session);
       const messageId = await start(session);
       await session.until('step.start');
       await system.client.cancel(session.id);
       expect(await session.endOf(messageId)).toMatchObject({ kind: 'aborted' });
+      await hasOne(replies);
       expect(models.calls).toEqual([]);
     });
 
@@ -229,15 +245,6 @@ describe('the model calls of a turn', () => {
     });
 
     describe('R45 an abort', () => {
-      /** The router's replies to a session, from now on. */
-      const repliesTo = (session: TestSession) => {
-        const replies: unknown[] = [];
-        system.bus.nats.subscribe(`cmd.session.${system.tenant}.${session.id}.llm`, {
-          callback: (_error, message) => replies.push(message.json()),
-        });
-        return replies;
-      };
-
       it('before the first byte closes the connection in a second, and nothing later is tried', async () => {
         models.plan({ a: [{ headPauseMs: 20_000, body: '{}' }], b: [{ text: 'never' }] });
         const session = await agent(['a', 'b']);
@@ -248,8 +255,8 @@ describe('the model calls of a turn', () => {
         await system.client.cancel(session.id);
         expect(await within(1_000, () => models.closed === closed + 1)).toBe(true);
         expect(await session.endOf(messageId)).toMatchObject({ kind: 'aborted' });
+        await hasOne(replies);
         expect(models.calls).toEqual(['a']);
-        expect(replies).toHaveLength(1);
         const [answer] = await session.data('assistant.message');
         expect(answer).toMatchObject({ finishReason: 'aborted', usage: { estimated: 'aborted' } });
       });
@@ -265,7 +272,7 @@ describe('the model calls of a turn', () => {
         await system.client.cancel(session.id);
         expect(await session.endOf(messageId)).toMatchObject({ kind: 'aborted' });
         expect(await within(20_000, () => models.closed === closed + 1)).toBe(true);
-        expect(replies).toHaveLength(1);
+        await hasOne(replies);
         expect(models.calls).toEqual(['whole']);
         expect((await session.data('assistant.message'))[0]).toMatchObject({
           content: [],
@@ -289,7 +296,7 @@ describe('the model calls of a turn', () => {
         expect(await within(1_000, () => models.closed === closed + 1)).toBe(true);
         expect(await session.endOf(messageId)).toMatchObject({ kind: 'aborted' });
         stop();
-        expect(replies).toHaveLength(1);
+        await hasOne(replies);
         expect(models.calls).toEqual(['a']);
         const [answer] = await session.data('assistant.message');
         expect(answer).toMatchObject({
@@ -315,6 +322,7 @@ describe('the model calls of a turn', () => {
           expect(await (await agent(['a'])).prompt('go')).toEqual({ kind: 'completed' });
           await system.client.cancel(session.id);
           expect(await session.endOf(messageId)).toMatchObject({ kind: 'aborted' });
+          await hasOne(replies);
           expect(replies).toMatchObject([
             { result: { status: 'error', error: { code: 'aborted' }, attempts: WAITED[model] } },
           ]);

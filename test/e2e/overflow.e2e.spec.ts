@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { wireAnswer, wireOf, type PlannedResponse, type ReplayDialect } from '@jetloop/testing';
-import { ProviderSystem } from './support/provider-system.js';
+import { DIALECTS, ProviderSystem } from './support/provider-system.js';
 
 const usage = { input: 10, output: 5 };
 type Case = [dialect: ReplayDialect, status: number, message: string, code?: string | undefined];
@@ -40,7 +40,10 @@ const DECOYS: [...Case, string][] = [
 describe('a conversation that is too long', () => {
   let world: ProviderSystem;
   beforeAll(async () => {
-    world = await ProviderSystem.start();
+    const small = { capabilities: { contextWindow: 1_600 } };
+    world = await ProviderSystem.start(
+      Object.fromEntries(DIALECTS.map((dialect) => [`${dialect}-small`, { dialect, ...small }])),
+    );
   });
   afterAll(() => world.stop());
 
@@ -48,9 +51,9 @@ describe('a conversation that is too long', () => {
   const refusal = ([dialect, status, message, code]: Case): PlannedResponse =>
     wireOf(dialect).refusal(status, message, code === '' ? undefined : code);
   /** A session with a turn behind it, which a compaction may replace. */
-  const spoken = async (dialect: ReplayDialect, chain: readonly string[] = [dialect]) => {
+  const spoken = async (dialect: ReplayDialect, chain: readonly string[] = [dialect], length = 400) => {
     const session = await world.create(chain);
-    await world.turn(session, [says(dialect, 'A long story. '.repeat(400))], 'Tell me one');
+    await world.turn(session, [says(dialect, 'A long story. '.repeat(length))], 'Tell me one');
     return session;
   };
 
@@ -65,6 +68,23 @@ describe('a conversation that is too long', () => {
     expect(JSON.stringify(requests[2])).toContain('Summary.');
     expect(JSON.stringify(requests[2])).not.toContain('A long story.');
     expect((await session.types()).filter((type) => type === 'compaction.summary')).toHaveLength(1);
+  });
+
+  it.each(DIALECTS)('R42 an empty body is one above 80 %% of the window, and none below: %s', async (dialect) => {
+    const target = `${dialect}-small`;
+    for (const status of [400, 413, 422]) {
+      const empty = { status, body: '' };
+      // About 1,400 tokens, of which the story is a small part, and about 1,200.
+      const full = await spoken(dialect, [target], 20);
+      const answers = [empty, says(dialect, 'Summary.'), says(dialect, 'Done.')];
+      expect((await world.turn(full, answers, 'word '.repeat(1_050))).end).toEqual({ kind: 'completed' });
+      expect(await full.types()).toContain('compaction.summary');
+      const half = await spoken(dialect, [target], 20);
+      const { end } = await world.turn(half, [empty], 'word '.repeat(900));
+      expect(end).toMatchObject({ kind: 'error' });
+      expect(end).not.toMatchObject({ code: 'context_overflow' });
+      expect(await half.types()).not.toContain('compaction.start');
+    }
   });
 
   it('R42 what does not fit after its compaction is an error', async () => {

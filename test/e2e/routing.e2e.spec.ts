@@ -139,6 +139,7 @@ describe('chains of targets', () => {
       const session = await agent('a', 'b');
       expect(await session.prompt('hello')).toMatchObject({ kind: 'error', code: 'bad_request' });
       expect(await session.data('turn.error')).toMatchObject([{ error: { message: 'not like this' } }]);
+      expect(models.calls).toEqual(['a', 'b']);
     });
 
     const r6 = { a: [overloaded], b: [toolCall, { text: 'Exactly this: “día” 🌊.\n' }] };
