@@ -87,6 +87,11 @@ describe('answers on the wire', () => {
     for (const dialect of DIALECTS) {
       for (const model of ['fed', 'starved', 'silent', 'stalled', 'second'].map((name) => `${dialect}-${name}`))
         more[model] = { dialect, model, ...impatient };
+      const again = { dialect, retryCount: 1, jitterBackoff: 5 };
+      more[`${dialect}-retried`] = again;
+      more[`${dialect}-refused`] = { ...again, baseUrl: 'http://127.0.0.1:1/v1' };
+      // It does not speak TLS.
+      more[`${dialect}-tls`] = { ...again, baseUrl: timed.url.replace('http:', 'https:') };
       more[`${dialect}-right`] = { dialect, model: `${dialect}-text` };
       more[`${dialect}-faulty`] = { dialect, ...faulty };
       more[`${dialect}-faulty-whole`] = { dialect, ...faulty, stream: false };
@@ -285,6 +290,38 @@ describe('answers on the wire', () => {
         const right = wireAnswer(dialect, { text: 'Right.', finish: 'stop', usage });
         await world.turn(session, [{ chunks }, right]);
         await expectOnlySecond(session, deltas, code, committed);
+      }
+    },
+  );
+
+  it.each(DIALECTS)(
+    'R29 what the network broke is asked for again from that target, what else failed is not: %s',
+    async (dialect) => {
+      const wire = wireOf(dialect);
+      const right = wireAnswer(dialect, { text: 'Right.', finish: 'stop', usage });
+      const failures: [ResponseStep, string, string][] = [
+        ['cut', 'incomplete_stream', `${dialect}-retried retry`],
+        ['data: {"half\n\n', 'protocol', `${dialect}-b fallback`],
+      ];
+      for (const [step, code, second] of failures) {
+        for (const first of [[wire.begin()], [wire.begin(), wire.text('WRONG')]]) {
+          const { content, attempts } = await said(
+            [`${dialect}-retried`, `${dialect}-b`],
+            { chunks: [...first, step] },
+            right,
+          );
+          expect(content).toEqual([{ type: 'text', text: 'Right.' }]);
+          expect(attempts).toMatchObject([{ outcome: 'error', error: { code } }, { outcome: 'ok' }]);
+          expect(`${attempts[1]?.target} ${attempts[1]?.why}`).toBe(second);
+        }
+      }
+      for (const unreachable of [`${dialect}-refused`, `${dialect}-tls`]) {
+        const { attempts } = await said([unreachable, dialect], right);
+        expect(attempts.map(({ target, why, error }) => [target, why, error?.code])).toEqual([
+          [unreachable, 'primary', 'network'],
+          [unreachable, 'retry', 'network'],
+          [dialect, 'fallback', undefined],
+        ]);
       }
     },
   );
