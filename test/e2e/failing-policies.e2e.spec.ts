@@ -2,20 +2,11 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { seams, type EventType, type Seam } from '@jetloop/contracts';
+import { callsOnce } from './support/messages.js';
 import type { TestSession } from './support/test-session.js';
 import { TestSystem } from './support/test-system.js';
 
-const targets = {
-  echoes: {
-    provider: 'scripted',
-    dialect: 'scripted' as const,
-    model: 'scripted',
-    script: [
-      { match: { hasToolResult: true }, reply: { text: 'I have said it.' } },
-      { reply: { toolCalls: [{ name: 'bash', arguments: { command: 'echo one' } }] } },
-    ] as never,
-  },
-};
+const echoes = callsOnce('I have said it.', { name: 'bash', arguments: { command: 'echo one' } });
 const LONG = 'a long story, told again and again. '.repeat(400);
 const compacts = { seam: 'pre-step', when: { 'estimated-tokens': { gt: 2_000 } }, decide: { compact: true } };
 
@@ -95,7 +86,7 @@ describe('H3 what a failing policy does to a session', () => {
     const policies = Object.entries(ways).flatMap(([way, made]) =>
       seams.flatMap((seam) => modes.map((mode) => setOf(nameOf(way, seam, mode), seam, mode, made(url).policy))),
     );
-    system = await TestSystem.start({ targets, policies, hookPolicy: { webhookAddresses: ['127.0.0.1'] } });
+    system = await TestSystem.start({ policies, hookPolicy: { webhookAddresses: ['127.0.0.1'] } });
   });
   afterAll(async () => {
     await system.stop();
@@ -105,7 +96,7 @@ describe('H3 what a failing policy does to a session', () => {
   /** A turn that meets the seam. */
   const meet = async (way: string, seam: Seam, mode: string) => {
     const name = nameOf(way, seam, mode);
-    const session = await system.create('echoes', { name, model: { chain: ['echoes'] }, tools: ['*'] });
+    const session = await system.create(echoes, { name, tools: ['*'] });
     if (seam === 'pre-compact') await session.prompt(LONG);
     return { session, end: await session.prompt('say one'), policy: `${name}/fails` };
   };

@@ -4,37 +4,25 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { seams, type EventType } from '@jetloop/contracts';
 import { definePolicy, putPolicySet } from '@jetloop/hook-policy';
 import { PolicyStore } from '@jetloop/messaging';
+import type { ModelScript } from '@jetloop/testing';
 import { consumeEvents } from './support/external-consumer.js';
+import { callsOnce } from './support/messages.js';
 import type { TestSession } from './support/test-session.js';
 import { TestSystem } from './support/test-system.js';
 
-const scripted = (script: unknown[]) => ({
-  provider: 'scripted',
-  dialect: 'scripted' as const,
-  model: 'scripted',
-  script: script as never,
-});
-const calls = (...toolCalls: { name: string; arguments?: unknown }[]) => ({ reply: { toolCalls } });
-const afterwards = (text: string) => ({ match: { hasToolResult: true }, reply: { text } });
 const bash = (command: string) => ({ name: 'bash', arguments: { command } });
 const LONG = 'a long story, told again and again. '.repeat(400);
 
-const targets = {
-  talks: scripted([{ reply: { text: 'hello to you' } }]),
-  lists: scripted([afterwards('I have looked.'), calls({ name: 'list_dir', arguments: {} })]),
-  echoes: scripted([afterwards('I have said it.'), calls(bash('echo one'))]),
-  'reads-a-secret': scripted([
-    afterwards('I have read it.'),
-    calls({ name: 'read_file', arguments: { path: 'key.txt' } }),
-  ]),
-  'logs-in': scripted([afterwards('I am in.'), calls(bash('echo the password is hunter2'))]),
-  'calls-two': scripted([
-    afterwards('both are done'),
-    calls(bash('while [ ! -e go ]; do sleep 0.05; done'), {
-      name: 'write_file',
-      arguments: { path: 'two.txt', content: '2' },
-    }),
-  ]),
+const models: Readonly<Record<string, ModelScript>> = {
+  talks: () => ({ text: 'hello to you' }),
+  lists: callsOnce('I have looked.', { name: 'list_dir', arguments: {} }),
+  echoes: callsOnce('I have said it.', bash('echo one')),
+  'reads-a-secret': callsOnce('I have read it.', { name: 'read_file', arguments: { path: 'key.txt' } }),
+  'logs-in': callsOnce('I am in.', bash('echo the password is hunter2')),
+  'calls-two': callsOnce('both are done', bash('while [ ! -e go ]; do sleep 0.05; done'), {
+    name: 'write_file',
+    arguments: { path: 'two.txt', content: '2' },
+  }),
 };
 
 /** Says nothing, at every seam. */
@@ -97,14 +85,14 @@ const policies = [
 
 let system: TestSystem;
 beforeAll(async () => {
-  system = await TestSystem.start({ targets, policies, hookPolicy: { plugins: [quiet, agrees] } });
+  system = await TestSystem.start({ policies, hookPolicy: { plugins: [quiet, agrees] } });
   await writeFile(join(system.workspace, 'key.txt'), 'the password is hunter2');
 });
 afterAll(() => system.stop());
 
 /** A session of an agent that one policy set is for. */
-const create = (target: string, agent: string): Promise<TestSession> =>
-  system.create(target, { name: agent, model: { chain: [target] }, tools: ['*'] });
+const create = (model: string, agent: string): Promise<TestSession> =>
+  system.create(models[model]!, { name: agent, tools: ['*'] });
 const completed = { kind: 'completed' };
 const source = (policy: string) => ({ kind: 'policy', name: policy });
 const text = (value: string) => [{ type: 'text', text: value }];

@@ -6,26 +6,13 @@ import { startInfra, type Infra } from '@jetloop/testing';
 import { equalsJournal } from './support/equals-journal.js';
 import { ProcessSystem } from './support/process-system.js';
 import { logOf, problemsOf } from './support/session-log.js';
+import { callsTool } from './support/tool-turns.js';
 
 jest.setTimeout(120_000);
 
 const SESSIONS = 4;
 const STEPS = 8;
-const targets = {
-  looks: {
-    provider: 'scripted',
-    dialect: 'scripted' as const,
-    model: 'scripted',
-    script: [
-      ...Array.from({ length: STEPS }, (_, index) => ({
-        match: { step: index + 1 },
-        reply: { toolCalls: [{ name: 'list_dir', arguments: {} }] },
-        delayMs: 50,
-      })),
-      { reply: { text: 'I have looked.' } },
-    ],
-  },
-};
+const models = { looks: callsTool('list_dir', {}, { times: STEPS, delayMs: 50 }) };
 
 describe('a server that is killed', () => {
   let folder: string;
@@ -38,7 +25,7 @@ describe('a server that is killed', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'jetloop-nats-kill-'));
     server = await startServer();
-    system = await ProcessSystem.start({ targets, natsUrl: server.natsUrl });
+    system = await ProcessSystem.start({ models, natsUrl: server.natsUrl });
     for (const service of ['session-projector', 'loop-orchestrator', 'llm-router', 'tool-runner'])
       await system.spawn(service);
   });

@@ -120,13 +120,28 @@ describe('other processes while `jetloop up` runs', () => {
     const [listed] = objects(await here('sessions', '--limit', '1', '--json'));
     expect(listed).toMatchObject({ session: 's3', waitsFor: [`approval ${id}`] });
     expect((await here('sessions', '--limit', '1')).out).toContain(`approval ${id}`);
-    expect(await here('approvals', 'approve', 's3', id, '--note', 'fine')).toMatchObject({ exitCode: 0, err: '' });
+    const approved = await here('approvals', 'approve', 's3', id, '--note', 'fine');
+    expect(approved).toMatchObject({ exitCode: 0, err: '', out: expect.stringMatching(/^approved: event \d+ of/) });
     const late = await here('approvals', 'deny', 's3', id);
     expect(late.exitCode).toBe(2);
     expect(late.err).toContain('was decided before: approved');
     expect((await here('tail', 's3', '--until-idle')).out).toContain('It slept.');
     expect((await here('approvals', 'list', 's3')).out).toContain('(0 rows)');
+    expect(await decisionOf('s3')).toEqual({ outcome: 'approved', note: 'fine', isError: false });
     expect(objects(await here('sessions', '--limit', '1', '--json'))).toMatchObject([{ session: 's3', waitsFor: [] }]);
+  });
+
+  it('an approval that is denied: the tool does not run, and the note is in the log', async () => {
+    await here('send', 's7', 'Please ask', '--create');
+    await untilEvent('s7', 'approval.requested');
+    const [waiting] = objects(await here('approvals', 'list', 's7', '--json'));
+    const id = String(waiting?.['approvalId']);
+    const [denied] = objects(await here('approvals', 'deny', 's7', id, '--note', 'not now', '--json'));
+    expect(denied).toMatchObject({ session: 's7', approvalId: id, outcome: 'rejected' });
+    expect((await here('tail', 's7', '--until-idle')).exitCode).toBe(0);
+    expect(await decisionOf('s7')).toEqual({ outcome: 'rejected', note: 'not now', isError: true });
+    expect((await here('approvals', 'list', 's7')).out).toContain('(0 rows)');
+    expect((await here('approvals', 'list', 's7', '--all')).out).toMatch(/rejected by \S+/);
   });
 
   it('steering is accepted while a turn is open; a closed session accepts nothing', async () => {
@@ -219,4 +234,14 @@ async function untilEvent(session: string, type: string): Promise<void> {
   } finally {
     await client.close();
   }
+}
+
+/** What was decided about the one approval of a session, and what came of its call. */
+async function decisionOf(session: string) {
+  const shown = objects(await here('show', session, '--json'));
+  const [decided, ...others] = shown.filter(({ type }) => type === 'approval.decided').map(({ data }) => data);
+  const results = shown.filter(({ type }) => type === 'tool.result').map(({ data }) => data);
+  expect([others, results.length]).toEqual([[], 1]);
+  const { outcome, note } = decided as { outcome: string; note: string };
+  return { outcome, note, isError: (results[0] as { isError: boolean }).isError };
 }

@@ -1,15 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { deriveMessages } from '@jetloop/session';
-import type { SeenRequest } from '@jetloop/testing';
 import type { AgentPolicies } from '../support/agent-policies.js';
 import { gate, within } from '../support/gate.js';
-import { spoken, spokenIn, text } from '../support/messages.js';
+import { asksForSummary, spoken, spokenIn, text } from '../support/messages.js';
 import { TestSystem } from '../support/test-system.js';
 
 const long = 'word '.repeat(2_000).trim();
-
-const asksForSummary = (request: SeenRequest) => spoken(request).at(-1)?.includes('write the summary alone') === true;
 
 const plugins: Record<string, AgentPolicies> = {
   asking: { 'pre-tool': () => ({ decision: 'ask', question: 'really?' }) },

@@ -1,5 +1,5 @@
 import type { ContentBlock, DerivedMessage, TextBlock } from '@jetloop/contracts';
-import type { SeenRequest } from '@jetloop/testing';
+import type { ModelScript, SeenRequest } from '@jetloop/testing';
 
 /** A content that is one text. */
 export function text(said: string): TextBlock[] {
@@ -14,6 +14,21 @@ export function spoken(request: SeenRequest | undefined): string[] {
     const called = calls.map((call) => `${call.function.name}(${call.function.arguments})`).join(' ');
     return [[`${role}${id === undefined ? '' : ` ${id}`}:`, said, called].filter((part) => part !== '').join(' ')];
   });
+}
+
+/** Whether a model is asked to sum up a conversation that is compacted. */
+export function asksForSummary(request: SeenRequest): boolean {
+  return spoken(request).at(-1)?.includes('write the summary alone') === true;
+}
+
+/** A model that calls tools once a prompt, and then, as in a summary, says something. */
+export function callsOnce(text: string, ...calls: { name: string; arguments?: unknown }[]): ModelScript {
+  return (request) => {
+    const said = spoken(request);
+    const sincePrompt = said.slice(said.findLastIndex((line) => /^user: (?!<)/.test(line)));
+    const isDone = sincePrompt.some((line) => line.startsWith('tool ')) || asksForSummary(request);
+    return isDone ? { text } : { calls };
+  };
 }
 
 /** Messages of a log, as `spoken` has those of a request. */
