@@ -41,7 +41,11 @@ export const limitsSchema = z.strictObject({
   maxSteps: z.number().int().min(0).default(50),
 });
 
-/** Budgets of a session: tokens of all buckets, cost in USD. Absent: unlimited; 0: nothing. */
+/**
+ * Budgets of a session: tokens of all buckets, cost in USD. Absent: unlimited; 0: nothing. They are compared with what is
+ * known before each model call, so one call may overshoot. That a model has no price is known after its first call: under a
+ * cost budget that one is made, and the next ends its turn with the error `price_unknown`.
+ */
 export const budgetsSchema = z.strictObject({
   tokens: z.number().int().min(0).optional(),
   cost: z.number().min(0).optional(),
