@@ -1,7 +1,11 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { open, readdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const POLL_MS = 25;
+/** Enough for the group, which stands behind a name of at most 64 bytes. */
+const STAT_BYTES = 256;
+const READ_AT_ONCE = 32;
+const NOTHING = { buffer: Buffer.alloc(0), bytesRead: 0 };
 
 /** Sends a signal to all processes of a group; false: nobody of it is left. */
 export function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
@@ -28,17 +32,46 @@ export async function untilGroupGone(group: number, withinMs: number): Promise<b
 export async function isGroupAlive(group: number): Promise<boolean> {
   if (!signalGroup(group, 0)) return false;
   if (process.platform !== 'linux') return true;
-  // While its leader runs one look is enough: many groups that end at once must not read all of /proc each.
-  if (await runsInGroup(String(group), group)) return true;
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const running = await Promise.all(pids.map((pid) => runsInGroup(pid, group)));
-  return running.includes(true);
+  // While its leader runs one look is enough.
+  if ((await groupOf(String(group))) === group) return true;
+  return (await runningGroups()).has(group);
 }
 
-async function runsInGroup(pid: string, group: number): Promise<boolean> {
-  // A process that ended since the listing has no file any more.
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  // "pid (name) state ppid pgrp …"; the name may hold anything, so count from its last bracket.
-  const [state, , pgrp] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return Number(pgrp) === group && state !== 'Z' && state !== 'X';
+let current: Promise<unknown> = Promise.resolve();
+let next: Promise<ReadonlySet<number>> | undefined;
+
+/** The groups of all that runs. Many that ask at once share one look at /proc: the next one, since what has begun may have passed them by. */
+function runningGroups(): Promise<ReadonlySet<number>> {
+  next ??= current.then(() => {
+    next = undefined;
+    const looking = lookForGroups();
+    current = looking.catch(() => undefined); // told to those who asked
+    return looking;
+  });
+  return next;
+}
+
+async function lookForGroups(): Promise<ReadonlySet<number>> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const groups = new Set<number>();
+  while (pids.length > 0)
+    for (const group of await Promise.all(pids.splice(-READ_AT_ONCE).map(groupOf)))
+      if (group !== undefined) groups.add(group);
+  return groups;
+}
+
+/** The group of a process that runs. */
+async function groupOf(pid: string): Promise<number | undefined> {
+  // A process that ended since the listing has no file any more, or one that gives nothing.
+  const file = await open(`/proc/${pid}/stat`).catch(() => undefined);
+  try {
+    // Not `readFile`, which takes 64 KiB for a file of unknown size.
+    const { buffer, bytesRead } = (await file?.read(Buffer.alloc(STAT_BYTES)).catch(() => undefined)) ?? NOTHING;
+    const stat = buffer.toString('latin1', 0, bytesRead);
+    // "pid (name) state ppid pgrp …"; the name may hold anything, so count from its last bracket.
+    const [state, , pgrp] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return state === undefined || state === 'Z' || state === 'X' ? undefined : Number(pgrp);
+  } finally {
+    await file?.close();
+  }
 }
