@@ -58,7 +58,7 @@ describe('cooldowns of targets, with two routers', () => {
         targets[name] = { ...target, cooldown: 200, jitterBackoff: 500, ...more };
       };
       for (const n of Object.keys(hints).keys()) add(`hinted-${n}`);
-      for (const model of ['far', 'near', 'refused']) add(model);
+      for (const model of ['far', 'near', 'absurd', 'refused']) add(model);
       add('crowded', { jitterBackoff: 2_000 });
       add('limited', { retryCount: 3, cooldown: 100, jitterBackoff: 50 });
       add('left', { retryCount: 0, cooldown: 5_000 });
@@ -121,6 +121,7 @@ describe('cooldowns of targets, with two routers', () => {
     'R21 34.4 s in the body is handed back with its attempt; 120 s leave the target at once: %s',
     async (dialect) => {
       const [far, near, other] = [`${dialect}-far`, `${dialect}-near`, `${dialect}-limited`];
+      const absurd = `${dialect}-absurd`;
       models.plan({ [far]: [raw({}, retryInfo('34.4s'))], [near]: [limited('120')], [other]: [{ text: 'fallback' }] });
       const session = await agent(far);
       const sent = Date.now();
@@ -136,6 +137,11 @@ describe('cooldowns of targets, with two routers', () => {
       const left = await agent(near, other);
       expect(await left.prompt('go')).toEqual({ kind: 'completed' });
       expect(models.calls).toEqual([far, near, other]);
+      // More than any date can hold: the target is left, and rests, as for any long wait.
+      models.plan({ [absurd]: [limited('8700000000000')], [other]: [{ text: 'fallback' }] });
+      for (let n = 0; n < 2; n++)
+        expect(await (await agent(absurd, other)).prompt('go')).toEqual({ kind: 'completed' });
+      expect(models.calls).toEqual([absurd, other, other]);
     },
   );
 

@@ -2,12 +2,20 @@
 export type HeaderValues = Readonly<Record<string, string | string[] | undefined>>;
 
 const SECONDS = /^\d+(\.\d+)?$/;
+/** A day. More is a slip of the provider, at worst beyond what a date can hold, and would rest the target for good. */
+const MAX_MS = 86_400_000;
 
 /**
  * How long the provider asks to wait, in milliseconds: `retry-after-ms`, then `Retry-After` (seconds with decimals, or an
- * HTTP-date), then Google's RetryInfo in the body. undefined: no hint, an unreadable one, or a date in the past.
+ * HTTP-date), then Google's RetryInfo in the body; at most a day. undefined: no hint, an unreadable one, or a date in
+ * the past.
  */
 export function retryAfterMs(headers: HeaderValues, body: unknown, now: number): number | undefined {
+  const asked = askedMs(headers, body, now);
+  return asked === undefined ? undefined : Math.min(asked, MAX_MS);
+}
+
+function askedMs(headers: HeaderValues, body: unknown, now: number): number | undefined {
   const milliseconds = first(headers['retry-after-ms']);
   if (milliseconds !== undefined && SECONDS.test(milliseconds)) return Number(milliseconds);
   const header = first(headers['retry-after']);
