@@ -231,6 +231,11 @@ describe('cooldowns of targets, with two routers', () => {
       expect(models.calls).toEqual([other]);
       const alone = await agent(refused);
       expect(await alone.prompt('go')).toMatchObject({ kind: 'error', code: 'all_targets_cooling' });
+      // R23: without fallback another target is none for one that rests either.
+      const model = { chain: [refused, other], fallback: false };
+      const bound = await system.create(refused, { model });
+      expect(await bound.prompt('go')).toMatchObject({ kind: 'error', code: 'all_targets_cooling' });
+      expect(models.calls).toEqual([other]);
     },
   );
 

@@ -87,6 +87,21 @@ describe('a conversation that is too long', () => {
     }
   });
 
+  it.each(DIALECTS)('R42 what the window cannot hold is compacted before any call: %s', async (dialect) => {
+    const session = await spoken(dialect, [`${dialect}-small`], 350);
+    const { end, requests } = await world.turn(
+      session,
+      [says(dialect, 'Summary.'), says(dialect, 'Done.')],
+      'word '.repeat(800),
+    );
+    expect(end).toEqual({ kind: 'completed' });
+    expect(JSON.stringify(requests[0])).toContain('A long story.');
+    expect(JSON.stringify(requests[1])).not.toContain('A long story.');
+    // Nothing is left out of the prompt itself: there is no call, and no answer.
+    const alone = await world.turn(await world.create([`${dialect}-small`]), [], 'word '.repeat(1_400));
+    expect(alone.end).toMatchObject({ kind: 'error', code: 'context_overflow' });
+  });
+
   it('R42 what does not fit after its compaction is an error', async () => {
     const session = await spoken('chat');
     const overflow = refusal(OVERFLOWS[0]!);

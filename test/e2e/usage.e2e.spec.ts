@@ -32,6 +32,8 @@ describe('usage and cost', () => {
       const { text, end } = { text: 'A word or two.', end: { finish: 'stop' } as const };
       const streamed = { chunks: [wireOf(dialect).text(text), wireOf(dialect).end('stop')] };
       const { usage } = await counted(target, stream ? streamed : wireAnswer(dialect, { text, ...end }, false));
+      if (target === 'chat')
+        expect(world.provider.requests.at(-1)?.body).toMatchObject({ stream_options: { include_usage: true } });
       expect(usage).toMatchObject({ estimated: 'missing', output: 4 });
       expect(usage?.input).toBeGreaterThan(0);
     }
