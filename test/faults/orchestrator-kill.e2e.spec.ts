@@ -88,7 +88,11 @@ const sets = [
   },
 ];
 
-/** What a death behind one point leaves is nearly what a death before the next one leaves: in part one side of each is tried. */
+/**
+ * What a death behind one point leaves is nearly what a death before the next one leaves: one side of each is tried, and both
+ * where a plain turn, and one with policies, are tried whole.
+ */
+const bothSides = new Set(isWhole ? [plain, guarded] : []);
 const sideOf: Readonly<Record<string, (typeof sides)[number]>> = {
   commit: 'after',
   send: 'before',
@@ -106,7 +110,7 @@ function passesTried(passes: number, shift: number): number[] {
 const cases = turns.flatMap((turn, row) =>
   Object.entries(turn.passes).flatMap(([point, passes], column) =>
     sides
-      .filter((side) => isWhole || side === sideOf[point])
+      .filter((side) => bothSides.has(turn) || side === sideOf[point])
       .flatMap((side) => passesTried(passes, row + column).map((pass) => `${point}.${side}:kill@${pass}`))
       .map((fault) => ({ turn, agent: turn.agent, fault, log: Promise.withResolvers<unknown>() })),
   ),
