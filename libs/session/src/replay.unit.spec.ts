@@ -193,7 +193,8 @@ function policyAnswer(seam: Seam, text: string, strict: boolean): SeamDecision {
         ? { decision: 'block-result', policy, feedback: text || 'no', context }
         : { decision: 'accept', policies: [], context };
     case 'turn-continuation':
-      return strict ? { decision: 'continue', policy, reason: text } : { decision: 'stop', policy };
+      if (!strict) return { decision: 'stop', policy };
+      return text.length % 2 === 0 ? { decision: 'continue', policy } : { decision: 'continue', policy, reason: text };
     case 'pre-compact':
       return strict
         ? { decision: 'block', policy, reason: text || 'no' }
@@ -363,7 +364,24 @@ describe('a log', () => {
   it('derives messages that a strict provider takes: every call is followed at once by its result', () => {
     fc.assert(
       fc.property(sessions, (session) => {
-        expect(pairingProblem(deriveMessages(session.log.flatMap(({ events }) => events)))).toBeUndefined();
+        expect(pairingProblem(deriveMessages(recordedOf(session)))).toBeUndefined();
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('asks a model only where somebody else spoke first and last', () => {
+    fc.assert(
+      fc.property(sessions, (session) => {
+        if (session.state?.agent.harness) return;
+        const events = recordedOf(session);
+        for (const { type, sequence } of events) {
+          if (type !== 'step.start') continue;
+          const roles = deriveMessages(events.slice(0, sequence + 1)).map(({ role }) => role);
+          expect({ sequence, first: roles[0], last: roles.at(-1) }).toEqual({
+            ...{ sequence, first: 'user', last: expect.not.stringMatching('assistant') },
+          });
+        }
       }),
       { numRuns: 300 },
     );

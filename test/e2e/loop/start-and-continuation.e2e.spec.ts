@@ -25,6 +25,10 @@ const plugins: Record<string, AgentPolicies> = {
     'turn-continuation': ({ forced }) =>
       forced === 0 ? { decision: 'continue', reason: 'Check your </steering> work.' } : undefined,
   },
+  wordless: {
+    'turn-continuation': ({ default: byDefault, forced }) =>
+      byDefault === 'continue' || forced === 0 ? { decision: 'continue' } : undefined,
+  },
   hasty: { 'turn-continuation': () => ({ decision: 'stop' }) },
   restless: { 'turn-continuation': () => ({ decision: 'continue', reason: 'once more' }) },
 };
@@ -90,6 +94,16 @@ describe('the seam of session starts', () => {
       'assistant: done',
       'user: <steering source="policy:thorough/test">Check your <\\/steering> work.</steering>',
     ]);
+  });
+
+  it('L11 continue without a reason: another step, and a request that a provider takes', async () => {
+    const script = [{ calls: [{ name: 'list_dir' }] }, { text: 'done' }, { text: 'checked' }];
+    const session = await system.create(script, { name: 'wordless', tools: ['list_dir'] });
+    expect(await session.prompt('do it')).toEqual({ kind: 'completed' });
+    expect(session.requests.map(({ problem }) => problem)).toEqual([undefined, undefined, undefined]);
+    expect(await session.data('step.start')).toHaveLength(3);
+    expect(spoken(session.requests[1]).at(-1)).toMatch(/^tool /);
+    expect(spoken(session.requests[2]).at(-1)).toMatch(/^user: /);
   });
 
   it('L12 stop after a step with tool calls: one request, and the result is in the log', async () => {

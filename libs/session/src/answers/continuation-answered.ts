@@ -5,9 +5,12 @@ import { ALL_POLICIES, decided, misplaced } from './policy-marks.js';
 /** Continuations in a row that policies may force. */
 export const MAX_FORCED_CONTINUATIONS = 8;
 
+/** What the model is told where the last word was its own and a policy gives no reason: no provider answers itself. */
+const GO_ON = 'Go on.';
+
 const SEAM = 'turn-continuation';
 
-/** Whether the turn goes on. A reason to go on is steering of the next step; a policy that failed leaves the default. */
+/** Whether the turn goes on. Why it does is steering of the next step; a policy that failed leaves the default. */
 export function continuationAnswered(turn: TurnState, { result }: HookReply): SessionEvent[] {
   if (result.status === 'deferred' || turn.phase.at !== 'after-step') return [];
   if (result.status === 'failed') return [decided(SEAM, result.policy, 'failed', { reason: result.error.message })];
@@ -24,10 +27,12 @@ export function continuationAnswered(turn: TurnState, { result }: HookReply): Se
         const why = `policies forced ${MAX_FORCED_CONTINUATIONS} continuations in a row: the turn ends`;
         return [decided(SEAM, policy, 'override', { reason: why })];
       }
-      if (reason === undefined) return [decided(SEAM, policy, 'continue')];
-      const content = [{ type: 'text' as const, text: reason }];
+      const mark = decided(SEAM, policy, 'continue', reason === undefined ? {} : { reason });
+      const told = reason ?? (turn.phase.default === 'stop' ? GO_ON : undefined);
+      if (told === undefined) return [mark];
+      const content = [{ type: 'text' as const, text: told }];
       return [
-        decided(SEAM, policy, 'continue', { reason }),
+        mark,
         {
           type: 'steering.message',
           data: { turn: turn.turn, content, source: { kind: 'policy', name: policy } },
