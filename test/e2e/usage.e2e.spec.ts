@@ -39,6 +39,24 @@ describe('usage and cost', () => {
     }
   });
 
+  it.each(DIALECTS)('R43 what is no count is estimated, and so is what a count lacks: %s', async (dialect) => {
+    const text = 'A word or two.';
+    for (const noCount of [1.5, -3, 1e300]) {
+      const half = { input: 25, output: noCount };
+      for (const [target, stream] of [
+        [dialect, true],
+        [`${dialect}-whole`, false],
+      ] as const) {
+        const { usage, cost } = await counted(
+          target,
+          wireAnswer(dialect, { text, finish: 'stop', usage: half }, stream),
+        );
+        expect(usage).toEqual({ input: 25, cacheRead: 0, cacheWrite: 0, output: 4, estimated: 'missing' });
+        expect(cost).toBeCloseTo((25 + 2 * 4) / 1e6, 12);
+      }
+    }
+  });
+
   it('R43 anthropic: the later frame leaves the input out', async () => {
     const wire = wireOf('anthropic');
     const last = { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 15 } };

@@ -60,7 +60,7 @@ export async function attemptOnce(input: AttemptInput): Promise<Tried> {
   const isCommitted = firstTokenMs !== undefined;
   if (!error || (error.code === 'aborted' && isCommitted)) listener.end(attemptId);
   else if (isCommitted) listener.reset(attemptId);
-  const counted = said.usage ?? estimate(said, facts, error);
+  const counted = said.usage ? completed(said.usage, said, facts) : estimate(said, facts, error);
   // An attempt that failed before it said anything used nothing that anybody knows of.
   const usage = said.usage || !error || isCommitted || error.code === 'aborted' ? counted : undefined;
   const attempt: Attempt = {
@@ -100,6 +100,14 @@ async function* partsOf({ adapter, request, signal }: AttemptInput): AsyncGenera
     const message = `the ${request.target.dialect} adapter failed (${name})`;
     yield { kind: 'error', error: { code: 'protocol', message, retryable: false } };
   }
+}
+
+/** Of a count that lacks something, what is lacking is estimated: an answer that was heard did not cost nothing. */
+function completed(usage: Usage, { content }: Assembled, { tokens }: JobFacts): Usage {
+  if (!usage.estimated) return usage;
+  const hasPrompt = usage.input + usage.cacheRead + usage.cacheWrite > 0;
+  const input = hasPrompt ? usage.input : Math.max(1, tokens);
+  return { ...usage, input, output: Math.max(usage.output, estimateAnswer(content)) };
 }
 
 /** What was not counted is estimated and says so. */

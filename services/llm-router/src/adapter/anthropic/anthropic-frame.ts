@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { givenArguments } from '../given-arguments.js';
+import { tokenCount as count } from '../token-count.js';
 
-const count = z.number().min(0).nullish().catch(undefined);
 export const anthropicUsageSchema = z.object({
   input_tokens: count,
   cache_read_input_tokens: count,

@@ -1,7 +1,7 @@
 import type { Usage } from '@jetloop/contracts';
 import { z } from 'zod';
+import { tokenCount as count } from '../token-count.js';
 
-const count = z.number().min(0).nullish().catch(undefined);
 export const chatUsageSchema = z.object({
   prompt_tokens: count,
   completion_tokens: count,
@@ -40,5 +40,5 @@ export function laterUsage(earlier: ChatUsage | undefined, later: ChatUsage): Ch
 }
 
 function rest(total: number | null | undefined, part: number | null | undefined): number | undefined {
-  return typeof total === 'number' && typeof part === 'number' ? Math.max(0, total - part) : undefined;
+  return typeof total === 'number' && typeof part === 'number' && total >= part ? total - part : undefined;
 }

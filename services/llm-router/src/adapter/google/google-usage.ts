@@ -19,6 +19,8 @@ export function usageOf(counted: GoogleUsage | undefined): Usage | undefined {
     cacheWrite: 0,
     output: (said ?? 0) + (thought ?? 0),
   };
-  // An answer without a word has no count of candidates; a prompt always has one.
-  return typeof prompt === 'number' ? usage : { ...usage, estimated: 'missing' };
+  // An answer without a word has no count of candidates, and then the total is the rest; a prompt always has a count.
+  const isWordless = counted.totalTokenCount === usage.input + cacheRead + usage.output;
+  const isComplete = typeof prompt === 'number' && (typeof said === 'number' || isWordless);
+  return isComplete ? usage : { ...usage, estimated: 'missing' };
 }
