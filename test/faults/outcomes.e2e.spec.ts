@@ -22,6 +22,13 @@ const careful = {
   ],
 };
 
+const prompt = (text: string, more = {}) => ({
+  kind: 'prompt',
+  messageId: randomUUID(),
+  content: [{ type: 'text', text }],
+  ...more,
+});
+
 describe('the answer to a command', () => {
   let system: ProcessSystem;
   let orchestrator: ServiceProcess;
@@ -59,12 +66,6 @@ describe('the answer to a command', () => {
       for (let n = 0; n < times; n++) bus.publisher.publish(subjects.inbox(tenant, session), body).catch(reject);
     });
   }
-  const prompt = (text: string, more = {}) => ({
-    kind: 'prompt',
-    messageId: randomUUID(),
-    content: [{ type: 'text', text }],
-    ...more,
-  });
   const create = (target: string, more = {}) => ({ kind: 'create', agent: system.agent(target), ...more });
   async function session(target: string): Promise<string> {
     const id = randomUUID();
@@ -174,5 +175,44 @@ describe('the answer to a command', () => {
       10,
     );
     expect(new Set(created.map((outcome) => JSON.stringify(outcome))).size).toBe(1);
+  });
+
+  it.each([
+    ['steer', { ...prompt('left'), kind: 'steer' }, 'message.queued'],
+    ['inject', { ...prompt('a fact'), kind: 'inject' }, 'message.queued'],
+    ['set-mode', { kind: 'set-mode', mode: 'plan' }, 'session.mode'],
+    ['resume', { kind: 'resume' }, 'session.resumed'],
+    ['close', { kind: 'close' }, 'session.closed'],
+  ])('L44 %s ten times has one effect and ten equal answers', async (_kind, command, type) => {
+    const id = randomUUID();
+    const modes = [{ id: 'plan', name: 'Plan' }];
+    await send(id, { kind: 'create', agent: system.agent('talks', { modes }) });
+    const outcomes = await send(id, command, 10);
+    expect(outcomes).toEqual(outcomes.map(() => ({ status: 'accepted', sequence: 1 })));
+    expect((await logOf(system.client, id)).filter((event) => event.type === type)).toHaveLength(1);
+  });
+
+  it('L44 cancel of an open turn, and fork, ten times: one effect and ten equal answers', async () => {
+    const id = await session('slow');
+    await send(id, prompt('one'));
+    const cancels = await send(id, { kind: 'cancel', reason: 'enough' }, 10);
+    expect(cancels).toEqual(cancels.map(() => cancels[0]));
+    const log = await logOf(system.client, id);
+    expect(log.filter(({ type }) => type === 'turn.cancelling')).toHaveLength(1);
+    const fork = randomUUID();
+    const forks = await send(fork, { kind: 'fork', from: { session: id, sequence: 0 } }, 10);
+    expect(forks).toEqual(forks.map(() => ({ status: 'accepted', sequence: 0 })));
+    expect((await logOf(system.client, fork)).map(({ type }) => type)).toEqual(['session.created']);
+  });
+
+  it.each(['steer', 'inject'])('L44 conflict: a message id that %s uses with other content', async (kind) => {
+    const id = await session('talks');
+    const commandId = randomUUID();
+    const first = { ...prompt('one'), kind, commandId };
+    const [accepted] = await send(id, first);
+    expect(await send(id, first)).toEqual([accepted]);
+    const other = { ...prompt('other', { messageId: first.messageId }) };
+    for (const again of [{ ...other, kind }, { ...other, kind, commandId }, other])
+      expect(await send(id, again)).toMatchObject([{ status: 'refused', code: 'conflict' }]);
   });
 });

@@ -24,5 +24,5 @@ export type { ParsedArguments } from './tools/parse-arguments.js';
 export { MAX_JSON_DEPTH, scanJson } from './tools/scan-json.js';
 export type { JsonFlaw } from './tools/scan-json.js';
 export { harnessApprovalId, isHarnessEvent, PERMISSION_ASK } from './harness/harness-log.js';
-export { wasDecided } from './state.js';
+export { firstEventOf } from './state.js';
 export type { CallState, QueuedMessage, SessionState, StepState, ToolFacts, TurnPhase, TurnState } from './state.js';

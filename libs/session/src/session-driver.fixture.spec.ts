@@ -20,7 +20,7 @@ import { outstanding } from './work/outstanding.js';
 import { workKey, type AwaitedWork, type Work } from './work/work.js';
 import { failureReply } from './answers/failure-reply.js';
 import { deriveMessages } from './messages/derive-messages.js';
-import { wasDecided, type SessionState } from './state.js';
+import { firstEventOf, type SessionState } from './state.js';
 
 export const envelope = { tenant: 'acme', session: 's1', actor: 'ada' };
 
@@ -303,7 +303,7 @@ export class SessionDriver {
     if (!found || !this.state) return;
     const { command, turns } = found;
     const lately = this.state.turns - turns <= 1;
-    if (lately && !wasDecided(this.state, commandIdOf(command)))
+    if (lately && firstEventOf(this.state, commandIdOf(command)) === undefined)
       this.echoed.push(`${commandIdOf(command)} is forgotten`);
     // Only these make new events of themselves; they are remembered as far back as the turn before.
     const kind = command.from === 'caller' ? command.command.kind : command.from;

@@ -236,11 +236,14 @@ export interface SessionState {
   readonly tools?: { readonly digest: string; readonly byName: ReadonlyMap<string, ToolFacts> };
   /** Tokens of all buckets and USD over all model calls; cost is null once a price was unknown. */
   readonly used: Used;
-  /** Ids of the commands that the open turn and the one before were decided by. */
-  readonly causations: { readonly current: ReadonlySet<string>; readonly previous: ReadonlySet<string> };
+  /** The commands that the open turn and the one before were decided by: the position of the first event of each, by id. */
+  readonly causations: {
+    readonly current: ReadonlyMap<string, number>;
+    readonly previous: ReadonlyMap<string, number>;
+  };
 }
 
-/** Whether this command was decided already, as far back as the turn before the open one. */
-export function wasDecided(state: SessionState, commandId: string): boolean {
-  return state.causations.current.has(commandId) || state.causations.previous.has(commandId);
+/** The position of the first event that this command made, as far back as the turn before the open one; undefined: none. */
+export function firstEventOf({ causations }: SessionState, commandId: string): number | undefined {
+  return causations.current.get(commandId) ?? causations.previous.get(commandId);
 }

@@ -98,7 +98,7 @@ function startTurn(
     sawMaxTokens: false,
     sawRefusal: false,
   };
-  const causations = { current: new Set<string>(), previous: state.causations.current };
+  const causations = { current: new Map<string, number>(), previous: state.causations.current };
   // The commit that ended the turn before may begin this one: what it gave up is still to be sent.
   const givenUp = state.givenUp.filter((child) => child.turn >= turn.turn - 1);
   return { ...state, turns: turn.turn, turn, givenUp, deferrals: [], causations };

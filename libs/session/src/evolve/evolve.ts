@@ -16,7 +16,7 @@ export function applyCommit(state: SessionState | undefined, commit: Commit): Se
   let next = state;
   for (const event of commit.events) next = evolve(next, event, commit);
   if (next === undefined) throw new BrokenLogError({ sequence: 0, type: 'commit' }, 'it holds no event');
-  const current = new Set(next.causations.current).add(commit.causation);
+  const current = new Map(next.causations.current).set(commit.causation, commit.events[0]?.sequence ?? 0);
   return { ...next, causations: { ...next.causations, current } };
 }
 
@@ -58,7 +58,7 @@ function created(event: RecordedEvent & EventOf<'session.created'>, context: Eve
     messages: new Map(),
     approvals: new Map(),
     used: nothingUsed,
-    causations: { current: new Set(), previous: new Set() },
+    causations: { current: new Map(), previous: new Map() },
   };
 }
 

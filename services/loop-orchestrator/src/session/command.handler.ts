@@ -8,8 +8,8 @@ import {
   commandIdOf,
   decide,
   endChild,
+  firstEventOf,
   outstanding,
-  wasDecided,
   workKey,
   type Decision,
   type SessionState,
@@ -93,7 +93,8 @@ export class CommandHandler {
     const { tenant, session, command } = envelope;
     let loaded = await this.sessions.get(tenant, session);
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      if (loaded.state && wasDecided(loaded.state, commandIdOf(command))) return this.heal(envelope, loaded.state);
+      const decidedAt = loaded.state && firstEventOf(loaded.state, commandIdOf(command));
+      if (loaded.state && decidedAt !== undefined) return this.heal(envelope, loaded.state, decidedAt);
       const now = new Date().toISOString();
       const policies = this.seams.of(tenant, agentOf(loaded, envelope));
       const decision = decide(loaded.state, command, envelope, { now, ...policies });
@@ -131,17 +132,18 @@ export class CommandHandler {
     await this.work.send(tenant, session, [endChild(session, 'loop-orchestrator')]);
   }
 
-  /** A redelivery of what was decided already: what is still outstanding is sent again, and the caller gets its answer. */
-  private async heal(envelope: Envelope, state: SessionState): Promise<InboxSettlement> {
+  /** A redelivery of what was decided already: what is still outstanding is sent again, and the caller gets the same answer. */
+  private async heal(envelope: Envelope, state: SessionState, sequence: number): Promise<InboxSettlement> {
     const { tenant, session, command } = envelope;
     const now = new Date().toISOString();
     await this.work.send(tenant, session, outstanding(state, now));
     if (command.from !== 'caller') return { confirm: false };
+    // A message may have come again with other content.
     const again =
-      command.command.kind === 'cancel'
-        ? undefined
-        : decide(state, command, envelope, { now, ...this.seams.of(tenant, state.agent.name) });
-    return this.accepted(envelope, again?.kind === 'answered' ? again.outcome : { status: 'accepted', sequence: null });
+      'messageId' in command.command
+        ? decide(state, command, envelope, { now, ...this.seams.of(tenant, state.agent.name) })
+        : undefined;
+    return this.accepted(envelope, again?.kind === 'answered' ? again.outcome : { status: 'accepted', sequence });
   }
 
   private async settle(
