@@ -41,7 +41,8 @@ const plugins: Record<string, AgentPolicies> = {
   },
   withholding: {
     'post-tool': ({ name, callId }) => {
-      if (name === 'list_dir') return { decision: 'block', feedback: 'Listings are confidential.' };
+      if (name === 'list_dir')
+        return { decision: 'block', feedback: 'Listings are confidential.', context: text('Ask for one file.') };
       // What a policy has no say in: the answer as a whole is refused.
       if (name === 'glob')
         return Object.assign({ decision: 'accept' as const }, { isError: true, callId: `${callId}x` });
@@ -133,6 +134,10 @@ describe('tool calls', () => {
       { callId: 'call_1_2', isError: true, error: { code: 'blocked' } },
     ]);
     expect(JSON.stringify(results[2]?.content)).toContain('withholding/test failed');
+    expect(await session.data('context.message')).toMatchObject([
+      { content: text('Ask for one file.'), source: { kind: 'policy', name: 'withholding/test' } },
+    ]);
+    expect(spoken(session.requests[1]).at(-1)).toContain('Ask for one file.');
     expect(spoken(session.requests[1]).slice(2, 4)).toEqual([
       expect.stringContaining('Listings are confidential.'),
       expect.stringContaining('all is well'),

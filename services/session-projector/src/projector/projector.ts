@@ -10,7 +10,12 @@ import { ProjectorStoppedError } from '../projector-stopped-error.js';
 import { runUntilStopped } from '../run-until-stopped.js';
 
 /** Commits in one transaction. */
-const MAX_BATCH = 150;
+const MAX_BATCH = 400;
+/**
+ * Milliseconds between two transactions while the journal grows. SQL is behind by so much, and the rows of a session are
+ * read and written once for all commits of that time.
+ */
+const PAUSE_MS = 200;
 const STANDBY_MS = 1_000;
 const JOURNAL_CHECK_MS = 5_000;
 /** A frozen PostgreSQL: the connection is given up, and the transaction with it. */
@@ -116,6 +121,7 @@ export class Projector {
         this.count(result);
         this.backoff.reset();
         this.become({ status: 'projecting', streamSequence: position.streamSequence });
+        if (entries.length < MAX_BATCH) await pauseFor(PAUSE_MS, following.signal);
       }
       watch.signal.throwIfAborted();
     } finally {
