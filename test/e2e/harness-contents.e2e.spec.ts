@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { processIo, runProgram } from '@jetloop/cli';
 import { BlobStore } from '@jetloop/messaging';
-import { ScriptedAgent } from './support/acp/scripted-agent.js';
+import { ScriptedAgent, type Agent } from './support/acp/scripted-agent.js';
 import { TestSystem } from './support/test-system.js';
 
 const KEY = 'sk-live "0123456789"\\end';
@@ -150,6 +150,46 @@ describe('what an external agent is given and tells', () => {
       message: expect.stringContaining('env:JETLOOP_NOT_THERE') as unknown,
     });
     expect(await agent.wire()).toEqual([]);
+  });
+
+  it('A8 the final text is what it said in the attempt that ended well: no thought, and nothing of an attempt before', async () => {
+    const agents: Record<string, (a: Agent) => Promise<void>> = {
+      thinks: async (a) => {
+        const prompt = await a.prompted();
+        await a.update('agent_thought_chunk', { content: { type: 'text', text: 'hmm' } });
+        await a.stop(prompt);
+      },
+      talks: async (a) => {
+        const prompt = await a.prompted();
+        await a.update('agent_thought_chunk', { content: { type: 'text', text: 'hmm' } });
+        for (const messageId of ['m1', 'm2'])
+          await a.update('agent_message_chunk', { messageId, content: { type: 'text', text: `It is ${messageId}. ` } });
+        await a.stop(prompt);
+      },
+      'dies-first': async (a) => {
+        const { existsSync, writeFileSync } = await import('node:fs');
+        const prompt = await a.prompted();
+        if (existsSync(a.args as string)) {
+          await a.stop(prompt);
+          return;
+        }
+        writeFileSync(a.args as string, '');
+        await a.update('agent_message_chunk', { content: { type: 'text', text: 'half' } });
+        process.exit(1);
+      },
+    };
+    const more = { script: join(system.workspace, 'died'), maxAttempts: 2, continuity: 'fresh' as const };
+    for (const [name, script] of Object.entries(agents))
+      await system.putAgent(name, [], (await ScriptedAgent.write(system.workspace, script, more)).spec);
+    const calls = Object.keys(agents).map((agent) => ({ name: 'spawn_agent', arguments: { agent, prompt: 'go' } }));
+    const parent = await system.create([{ calls }, { text: 'heard' }], { tools: ['spawn_agent'] });
+    expect(await parent.prompt('go')).toEqual({ kind: 'completed' });
+    const none = [{ type: 'text', text: '(the agent gave no answer)' }];
+    expect((await parent.data('tool.result')).map(({ isError, content }) => ({ isError, content }))).toEqual([
+      { isError: false, content: none },
+      { isError: false, content: ['m1', 'm2'].map((id) => ({ type: 'text', text: `It is ${id}. ` })) },
+      { isError: false, content: none },
+    ]);
   });
 
   it('gets a prompt that is too large for the log whole', async () => {

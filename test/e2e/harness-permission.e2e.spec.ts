@@ -48,7 +48,7 @@ describe('permissions and cancels of an external agent', () => {
     (await agent.wire()).filter((line) => line.includes('session/cancel'));
 
   beforeAll(async () => {
-    const harnessTimes = { handshakeMs: 4_000, cancelMs: 1_000, terminateMs: 300, killMs: 600 };
+    const harnessTimes = { cancelMs: 2_000, terminateMs: 300, killMs: 600 };
     system = await TestSystem.start({ targets: {}, harnessTimes });
   });
 

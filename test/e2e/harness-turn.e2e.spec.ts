@@ -42,7 +42,7 @@ describe('a turn that an external agent drives', () => {
     });
 
   beforeAll(async () => {
-    const harnessTimes = { handshakeMs: 4_000, cancelMs: 1_000, terminateMs: 600, killMs: 1_000 };
+    const harnessTimes = { handshakeMs: 8_000, cancelMs: 2_000, terminateMs: 600, killMs: 1_000 };
     system = await TestSystem.start({ targets: {}, harnessTimes });
   });
 
@@ -344,14 +344,14 @@ describe('a turn that an external agent drives', () => {
   });
 
   it.each([
-    ['exits 0', 'exit', 'child_gone'],
-    ['exits 1', 'crash', 'child_gone'],
-    ['is killed', 'kill', 'child_gone'],
-    ['does not shake hands', 'hang', 'handshake_timeout'],
-    ['is no program', 'missing', 'spawn'],
+    ['exits 0', 'exit', 'child_gone', { code: 0, signal: null }],
+    ['exits 1', 'crash', 'child_gone', { code: 1, signal: null }],
+    ['is killed', 'kill', 'child_gone', { code: null, signal: 'SIGKILL' }],
+    ['does not shake hands', 'hang', 'handshake_timeout', { code: null, signal: 'SIGTERM' }],
+    ['is no program', 'missing', 'spawn', null],
   ])(
     'A37 an agent that %s: Transport, with its last words; what it said stays, its call is closed',
-    async (_how, how, code) => {
+    async (_how, how, code, exit) => {
       const { agent, session, end, finished } = await run(
         async (a) => {
           process.stderr.write('fatal: out of luck\n');
@@ -378,8 +378,8 @@ describe('a turn that an external agent drives', () => {
         hasSpoken ? [{ callId: 'c1', error: { code: 'interrupted' } }] : [],
       );
       expect((await agent.methods()).includes('session/prompt')).toBe(hasSpoken);
-      if (how === 'missing') expect(finished.exit).toBeNull();
-      else expect(finished).toMatchObject({ stderr: 'fatal: out of luck\n', exit: expect.any(Object) });
+      expect(finished.exit).toEqual(exit);
+      if (how !== 'missing') expect(finished.stderr).toBe('fatal: out of luck\n');
     },
   );
 
@@ -390,8 +390,8 @@ describe('a turn that an external agent drives', () => {
         const stubborn = spawn('/bin/sh', ['-c', 'trap "" TERM; sleep 60 & sleep 60'], { stdio: 'ignore' });
         const prompt = await a.prompted();
         process.on('SIGTERM', () => undefined);
-        const isSecret = a.env['TOKEN'] === a.env['HOME'];
-        await a.say(JSON.stringify({ pid: stubborn.pid, env: Object.keys(a.env), isSecret }));
+        const { TOKEN, MODE, HOME } = a.env;
+        await a.say(JSON.stringify({ pid: stubborn.pid, names: Object.keys(a.env), env: { TOKEN, MODE, HOME } }));
         await a.stop(prompt);
         await a.sleep(60_000);
       },
@@ -402,11 +402,12 @@ describe('a turn that an external agent drives', () => {
     const block = message?.content[0];
     const said = JSON.parse(block?.type === 'text' ? block.text : '{}') as {
       pid: number;
-      env: string[];
-      isSecret: boolean;
+      names: string[];
+      env: Record<string, string>;
     };
-    expect(said.env.filter((name) => !['PATH', 'HOME', 'LANG', 'TOKEN', 'MODE'].includes(name))).toEqual([]);
-    expect(said.isSecret).toBe(true);
+    const names = ['HOME', 'MODE', 'PATH', 'TOKEN'];
+    expect(said.names.filter((name) => name !== 'LANG').sort()).toEqual(names);
+    expect(said.env).toEqual({ TOKEN: process.env['HOME'], MODE: 'plain', HOME: process.env['HOME'] });
     expect(await isRunning(said.pid)).toBe(false);
   });
 

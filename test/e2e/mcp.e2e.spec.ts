@@ -44,7 +44,7 @@ const LONG = 'a-name-of-ninety-characters-'.padEnd(90, 'x');
 const targets = {
   everything: calls(...everything),
   'long-running': calls(['everything__trigger-long-running-operation', { duration: 60, steps: 120 }]),
-  'four-seconds': calls(['everything__trigger-long-running-operation', { duration: 4, steps: 40 }]),
+  'six-seconds': calls(['everything__trigger-long-running-operation', { duration: 6, steps: 60 }]),
   silent: calls(['everything__trigger-long-running-operation', { duration: 30, steps: 1 }]),
   filesystem: calls(
     ['files__write_file', { path: 'note.txt', content: 'kept' }],
@@ -182,12 +182,12 @@ describe('MCP servers', () => {
 
   it('T5 progress extends the limit of a call; one without progress ends at its limit', async () => {
     const servers = { everything: published('everything') };
-    const limited = { deadlines: { tool: 2_000 } };
+    const limited = { deadlines: { tool: 4_000 } };
     const [slow, silent] = await Promise.all(
-      ['four-seconds', 'silent'].map(async (target) => resultsOf(await agent(target, servers, limited))),
+      ['six-seconds', 'silent'].map(async (target) => resultsOf(await agent(target, servers, limited))),
     );
     expect(slow).toMatchObject([{ isError: false, durationMs: expect.any(Number) }]);
-    expect(slow?.[0]?.durationMs).toBeGreaterThan(3_000);
+    expect(slow?.[0]?.durationMs).toBeGreaterThan(5_000);
     expect(silent).toMatchObject([{ isError: true, error: { code: 'timeout' } }]);
   });
 
@@ -450,12 +450,17 @@ describe('MCP servers', () => {
     expect(await pids({ moody: moody({ WHICH: 'own' }, { perSession: true }) })).toBe(2);
   });
 
-  it('T6 only what the operator calls readonly is readonly, and a readonly session has nothing else', async () => {
-    const servers = { moody: moody({ WHICH: 'readonly' }, { readonlyTools: ['say'] }) };
+  it('T6 T10 only what the operator calls readonly is readonly, and a readonly session has nothing else', async () => {
+    const deaths = join(system.workspace, 'readonly deaths');
+    const servers = { moody: moody({ MOODY_DEATHS: deaths }, { readonlyTools: ['say'] }) };
     const session = await agent('says', servers, { readonly: true });
     expect(await resultsOf(session)).toMatchObject([{ isError: false }]);
     const names = (await listed(session))?.tools.map(({ name }) => name).filter((name) => name.startsWith('moody'));
     expect(names).toEqual(['moody__say']);
+    // Its server calls `die` readonly, the operator does not.
+    const [refused] = await resultsOf(await agent('dies', servers, { readonly: true }));
+    expect(refused).toMatchObject({ isError: true, error: { code: 'readonly' } });
+    await expect(readFile(deaths)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 });
 

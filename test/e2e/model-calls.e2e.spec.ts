@@ -12,7 +12,7 @@ import { TestSystem } from './support/test-system.js';
 
 const toolCall: Reaction = { calls: [{ name: 'read_file', arguments: '{"path":"there.txt"}' }] };
 const overloaded: Reaction = { status: 503 };
-const limited: Reaction = { status: 429, after: '4' };
+const limited: Reaction = { status: 429, after: '4.9' };
 /** What the attempts of a call show that was cut while it waited. */
 const WAITED = {
   retries: [{ why: 'primary', outcome: 'error', error: { code: 'rate_limited' } }],
@@ -46,7 +46,7 @@ describe('the model calls of a turn', () => {
       add('b');
       add('whole', { stream: false });
       add('patient', { retryCount: 3, jitterBackoff: 5 });
-      add('slow', { throttleDelay: 3_000 });
+      add('slow', { throttleDelay: 60_000 });
       add('retries', { retryCount: 1, jitterBackoff: 0 });
       add('cools');
     }

@@ -17,6 +17,7 @@ beforeAll(async () => {
       says: callsTool('moody__say'),
       exits: callsTool('exit_process'),
       exhausts: callsTool('exhaust_memory'),
+      fills: callsTool('exhaust_buffers'),
       greedy: callsTool('bash', { command: 'head -c 1000000000 /dev/zero | LC_ALL=C tail' }),
       touches: callsTool('bash', { command: 'touch touched' }),
       'count-until': callsTool('count', { until: 'go' }),
@@ -43,7 +44,8 @@ it('T6 nothing of an MCP server is left after the runner has stopped, what it st
 
 it.each([
   ['exits the process', 'exits', /exit code 1/],
-  ['exhausts the memory of its heap', 'exhausts', /exhausted the memory/],
+  ['exhausts the memory of its heap', 'exhausts', /exhausted the memory of its thread \(96 MiB\)/],
+  ['exhausts the memory beside its heap', 'fills', /exhausted the memory of its thread \(96 MiB beside its heap\)/],
 ])(
   'T12 a tool that %s takes only itself down: a call beside it ends well, on the same runner',
   async (_how, target, words) => {
@@ -71,13 +73,14 @@ it.each([
 it('T12 a command that exhausts memory takes only itself down: calls beside it end well, on the same runner', async () => {
   const runner = await system.spawn('tool-runner', { ...env, JETLOOP_TOOL_MEMORY_MB: '64' });
   const begun = begunIn(system, 'beside-command');
-  const beside = await startToolTurn(system, 'beside-command', 'count-slowly');
+  const beside = await startToolTurn(system, 'beside-command', 'count-until');
   await begun;
   const { ended } = await startToolTurn(system, 'greedy', 'greedy');
   const { reason, results } = await ended;
   expect(reason).toEqual({ kind: 'completed' });
   expect(results).toMatchObject([{ isError: true, error: { code: 'exit_code' } }]);
   expect(textOf(results[0]?.content ?? [])).toMatch(/memory exhausted/);
+  await writeFile(join(beside.workspace, 'go'), '');
   expect(await beside.ended).toMatchObject({ reason: { kind: 'completed' }, results: [{ isError: false }] });
   expect((await runsOf(beside, 'count')).map(({ pid }) => pid)).toEqual([runner.pid]);
   expect(await runner.stop()).toBe(0);

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { isRunning } from '../support/acp/is-running.js';
 import { gate, within } from '../support/gate.js';
 import { spoken } from '../support/messages.js';
 import { TestSystem } from '../support/test-system.js';
@@ -164,15 +165,7 @@ describe('agents that start agents', () => {
     await system.client.cancel(session.id);
     expect(await end()).toEqual({ kind: 'aborted', reason: 'cancelled' });
     const deadline = performance.now() + 20_000;
-    while (isAlive(tool) && performance.now() < deadline) await sleep(20);
-    expect(isAlive(tool)).toBe(false);
+    while ((await isRunning(tool)) && performance.now() < deadline) await sleep(20);
+    expect(await isRunning(tool)).toBe(false);
   });
 });
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false; // There is none of this id.
-  }
-}

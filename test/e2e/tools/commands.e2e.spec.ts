@@ -7,7 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { AgentSpecInput } from '@jetloop/contracts';
 import { BlobStore } from '@jetloop/messaging';
+import { isGroupAlive } from '@jetloop/platform';
 import { canSandbox } from '@jetloop/testing';
+import { isRunning } from '../support/acp/is-running.js';
 import { expectCut } from '../support/expect-cut.js';
 import { bash, calls, resultsOf, textIn } from '../support/scripted-calls.js';
 import type { TestSession } from '../support/test-session.js';
@@ -131,14 +133,16 @@ describe('commands', () => {
       return found.length === 3 ? found : undefined;
     });
     const [leader = 0] = pids;
-    expect(isAlive(-leader)).toBe(true);
+    expect(await isGroupAlive(leader)).toBe(true);
     const before = Date.now();
     await system.client.cancel(session.id);
     // From here on the group knows that it has to end.
     await eventually(() => readFile(join(system.workspace, 'asked'), 'utf8'));
     // The runner's timers share this process: a tick that comes late on a busy machine makes them late as well.
     let ticks = 0;
-    for (; [-leader, ...pids].some(isAlive); ticks++) {
+    const isAnyone = async () =>
+      (await isGroupAlive(leader)) || (await Promise.all(pids.map(isRunning))).includes(true);
+    for (; await isAnyone(); ticks++) {
       expect(ticks).toBeLessThan((GRACE_MS + 1_000) / TICK_MS);
       await sleep(TICK_MS);
     }
@@ -204,13 +208,4 @@ async function eventually<T>(look: () => Promise<T | undefined>): Promise<T> {
     await sleep(25);
   }
   throw new Error('it did not happen');
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    // ESRCH: it is gone.
-    return false;
-  }
 }

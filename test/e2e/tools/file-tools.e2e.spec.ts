@@ -138,6 +138,9 @@ const targets = {
   writes: calls(
     ['write_file', { path: 'readonly.txt', content: 'x' }],
     ['edit_file', { path: 'kept.txt', oldText: 'kept', newText: 'lost' }],
+    ['multi_edit', { path: 'kept.txt', edits: [edit('kept', 'lost')] }],
+    ['move', { from: 'kept.txt', to: 'readonly.txt' }],
+    ['remove', { path: 'kept.txt' }],
     bash('touch readonly.txt'),
     ['touch'],
     ['list_dir', { path: '.' }],
@@ -299,7 +302,7 @@ describe('tools', () => {
     const session = await agent('writes', { readonly: true });
     const results = await resultsOf(system, session);
     const refused = results.slice(0, -1);
-    expect(refused).toHaveLength(4);
+    expect(refused).toHaveLength(7);
     for (const result of refused) {
       expect(result).toMatchObject({ isError: true, error: { code: 'readonly' } });
       expect(textIn(result)).toContain('readonly mode');
@@ -307,7 +310,8 @@ describe('tools', () => {
     expect(results.at(-1)?.isError).toBe(false);
     const names = (await session.data('tools.listed'))[0]?.tools.map(({ name }) => name);
     expect(names).toContain('list_dir');
-    for (const name of ['write_file', 'edit_file', 'bash', 'touch']) expect(names).not.toContain(name);
+    for (const name of ['write_file', 'edit_file', 'multi_edit', 'move', 'remove', 'bash', 'touch'])
+      expect(names).not.toContain(name);
     await expect(readFile(join(system.workspace, 'readonly.txt'))).rejects.toMatchObject({ code: 'ENOENT' });
     expect(await readFile(join(system.workspace, 'kept.txt'), 'utf8')).toBe('kept');
   });

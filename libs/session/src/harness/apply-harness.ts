@@ -42,8 +42,7 @@ export function applyHarness(state: SessionState, event: RecordedEvent): Session
     }
     case 'assistant.message': {
       const { content, cost, usage } = event.data;
-      const said = content.some(({ type }) => type === 'text');
-      const kept = state.parent && said ? { lastAnswer: content } : {};
+      const kept = state.parent ? { lastAnswer: [...(state.lastAnswer ?? []), ...content] } : {};
       const used = addUsed(state.used, usage, cost);
       return withHarness({ ...state, used, ...kept }, event, { ...harness, next });
     }
@@ -53,9 +52,10 @@ export function applyHarness(state: SessionState, event: RecordedEvent): Session
   }
 }
 
-/** The next attempt begins with nothing of its own in the log. */
+/** The next attempt begins with nothing of its own in the log, and the answer is none of what the last one said. */
 export function beginAttempt(state: SessionState, event: RecordedEvent): SessionState {
-  return openHarness(state) ? withHarness(state, event, emptyHarness) : state;
+  if (!openHarness(state)) return state;
+  return withHarness(state.parent ? { ...state, lastAnswer: [] } : state, event, emptyHarness);
 }
 
 function withHarness(state: SessionState, event: RecordedEvent, harness: HarnessState): SessionState {

@@ -8,6 +8,9 @@ import { receiveError, sendError } from './sent-error.js';
 /** Threads run what was built, also where the rest of the runner is run from its sources. */
 const ENTRY = new URL('../../dist/module/worker-main.js', import.meta.url);
 
+const MEMORY_LOOK_MS = 250;
+const MIB = 1_048_576;
+
 /** A worker ended before it had answered. The message says how. */
 export class WorkerEndedError extends Error {
   override readonly name = 'WorkerEndedError';
@@ -30,7 +33,7 @@ export class ToolWorker {
   #problem: string | undefined;
   #isAlive = true;
 
-  /** @param heapMb limit (MiB) of what its heap keeps */
+  /** @param heapMb limit (MiB) of what its heap keeps, and of the buffers beside it */
   constructor(
     task: WorkerTask,
     private readonly heapMb: number,
@@ -73,6 +76,7 @@ export class ToolWorker {
     const { tenant, session, callId, effectId, sandbox, limitMs, signal } = ctx;
     const { root, alias } = ctx.workspace;
     let overdue: NodeJS.Timeout | undefined;
+    const watch = setInterval(() => void this.#boundBuffers(), MEMORY_LOOK_MS);
     const onAbort = () => {
       this.#post({ type: 'abort', call: number, reason: sendError(signal.reason) });
       overdue = setTimeout(() => void this.end(), CLEAN_UP_MS);
@@ -89,11 +93,20 @@ export class ToolWorker {
       });
     } finally {
       clearTimeout(overdue);
+      clearInterval(watch);
       signal.removeEventListener('abort', onAbort);
       this.#call = undefined;
       // One that is idle keeps no program from ending.
       this.#worker.unref();
     }
+  }
+
+  /** The engine bounds the heap alone. */
+  async #boundBuffers(): Promise<void> {
+    const statistics = await this.#worker.getHeapStatistics().catch(() => undefined); // it has ended
+    if (!statistics || statistics.external_memory <= this.heapMb * MIB) return;
+    this.#problem ??= `exhausted the memory of its thread (${this.heapMb} MiB beside its heap)`;
+    await this.end();
   }
 
   async end(): Promise<void> {

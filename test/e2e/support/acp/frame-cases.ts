@@ -199,12 +199,14 @@ export const frameCases: Record<string, FrameCase> = {
       '{"a":1}',
       '{"id":{},"method":"x"}',
       Uint8Array.from([0x7b, 0xff, 0xfe]),
+      Uint8Array.of(0xa0), // in Latin-1 a space
     ],
     log: [
       ...['{"jsonrpc":"2.0","meth', '[{"jsonrpc":"2.0"}]', '"x"', '{"a":1}', '{"id":{},"method":"x"}'].map((line) =>
         raw('undecodable', { text: line }),
       ),
       raw('undecodable', { base64: 'e//+' }),
+      raw('undecodable', { base64: 'oA==' }),
     ],
   },
   'A22 unknown tags and missing fields: the whole frame': {

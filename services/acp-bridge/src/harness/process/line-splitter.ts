@@ -1,6 +1,7 @@
 const LINE_FEED = 0x0a;
+const BLANKS = new Set([0x20, 0x09, 0x0d]);
 
-/** Cuts a stream of bytes into lines, without their line feeds. Empty ones are left out: they say nothing. */
+/** Cuts a stream of bytes into lines, without their line feeds. Blank ones, of spaces, tabs and carriage returns, are left out: they say nothing. */
 export class LineSplitter {
   private parts: Buffer[] = [];
   private size = 0;
@@ -40,5 +41,5 @@ export class LineSplitter {
 }
 
 function isBlank(line: Buffer): boolean {
-  return line.length === 0 || (line.length < 8 && line.toString('latin1').trim() === '');
+  return line.every((byte) => BLANKS.has(byte));
 }
