@@ -245,16 +245,21 @@ describe('the model calls of a turn', () => {
     });
 
     describe('R45 an abort', () => {
+      /** Cancels a call that has reached its provider: its connection is closed in so many milliseconds, and its turn ends. */
+      const cancelOpenCall = async (session: TestSession, messageId: string, closesWithin: number) => {
+        const { closed } = models;
+        await system.client.cancel(session.id);
+        expect(await within(closesWithin, () => models.closed === closed + 1)).toBe(true);
+        expect(await session.endOf(messageId)).toMatchObject({ kind: 'aborted' });
+      };
+
       it('before the first byte closes the connection in a second, and nothing later is tried', async () => {
         models.plan({ a: [{ headPauseMs: 20_000, body: '{}' }], b: [{ text: 'never' }] });
         const session = await agent(['a', 'b']);
         const replies = repliesTo(session);
         const messageId = await start(session);
         await models.seen(1);
-        const { closed } = models;
-        await system.client.cancel(session.id);
-        expect(await within(1_000, () => models.closed === closed + 1)).toBe(true);
-        expect(await session.endOf(messageId)).toMatchObject({ kind: 'aborted' });
+        await cancelOpenCall(session, messageId, 1_000);
         await hasOne(replies);
         expect(models.calls).toEqual(['a']);
         const [answer] = await session.data('assistant.message');
@@ -268,10 +273,7 @@ describe('the model calls of a turn', () => {
         const replies = repliesTo(session);
         const messageId = await start(session);
         await models.seen(1);
-        const { closed } = models;
-        await system.client.cancel(session.id);
-        expect(await session.endOf(messageId)).toMatchObject({ kind: 'aborted' });
-        expect(await within(20_000, () => models.closed === closed + 1)).toBe(true);
+        await cancelOpenCall(session, messageId, 20_000);
         await hasOne(replies);
         expect(models.calls).toEqual(['whole']);
         expect((await session.data('assistant.message'))[0]).toMatchObject({
@@ -291,10 +293,7 @@ describe('the model calls of a turn', () => {
         const said = session.said();
         const messageId = await start(session);
         await said;
-        const { closed } = models;
-        await system.client.cancel(session.id);
-        expect(await within(1_000, () => models.closed === closed + 1)).toBe(true);
-        expect(await session.endOf(messageId)).toMatchObject({ kind: 'aborted' });
+        await cancelOpenCall(session, messageId, 1_000);
         stop();
         await hasOne(replies);
         expect(models.calls).toEqual(['a']);

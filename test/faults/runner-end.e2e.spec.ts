@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, symlink, writeFile } from 'node:fs/promises
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { textOf } from '@jetloop/contracts';
+import { isRunning } from '../e2e/support/acp/is-running.js';
 import { ProcessSystem } from './support/process-system.js';
 import { begunIn, callsTool, counterModule, effectsOf, runsOf, startToolTurn } from './support/tool-turns.js';
 
@@ -37,9 +38,9 @@ it('T6 nothing of an MCP server is left after the runner has stopped, what it st
   const { ended } = await startToolTurn(system, 'served', 'says', { mcpServers: { moody } });
   expect(await ended).toMatchObject({ reason: { kind: 'completed' }, results: [{ isError: false }] });
   const pids = (await readFile(pidsFile, 'utf8')).trim().split('\n').map(Number);
-  expect(await Promise.all(pids.map(isAlive))).toEqual([true, true]);
+  expect(await Promise.all(pids.map(isRunning))).toEqual([true, true]);
   expect(await runner.stop(30_000)).toBe(0);
-  expect(await Promise.all(pids.map(isAlive))).toEqual([false, false]);
+  expect(await Promise.all(pids.map(isRunning))).toEqual([false, false]);
 });
 
 it.each([
@@ -139,9 +140,3 @@ it('SIGTERM in calls that do not: one with an effect is unknown and not made aga
   const again = await effectsOf(turns[1]!, 'count_again');
   expect(new Set(again)).toEqual(new Set([`${system.tenant}.count-again-long.1.1.0`]));
 });
-
-/** A zombie is dead: it only waits for somebody to notice. */
-async function isAlive(pid: number): Promise<boolean> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  return stat !== '' && !/\) [ZX] /.test(stat);
-}

@@ -29,8 +29,7 @@ export type Part =
   /** Later ones replace earlier ones. */
   | { readonly kind: 'usage'; readonly usage: Usage }
   | { readonly kind: 'model'; readonly served: string }
-  /** The last part is exactly one of these two. */
-  /** `raw`: what the provider gave as the reason. */
+  /** The last part is exactly one of these two. `raw`: what the provider gave as the reason. */
   | { readonly kind: 'finish'; readonly reason: FinishReason; readonly raw?: string }
   | {
       readonly kind: 'error';
