@@ -1,6 +1,6 @@
 import { loadavg } from 'node:os';
 import { startClient, type ClientProcess } from './client-process.ts';
-import { DecisionTimes } from './decision-times.ts';
+import { DecisionTimes, type DecisionReport } from './decision-times.ts';
 import { LagSampler, type Lag } from './lag-sampler.ts';
 import { MemorySampler } from './memory-sampler.ts';
 import type { BenchOptions, Sync } from './options.ts';
@@ -25,7 +25,7 @@ export interface Measurement {
   /** CPU (milliseconds a step) and memory (MiB at the peak) of each process. */
   readonly processes: Readonly<Record<string, { readonly cpuMsAStep: number; readonly peakMb: number }>>;
   /** From a question in COMMANDS to its answer there; only with policies. */
-  readonly decisionMs?: { readonly p50: number; readonly p99: number; readonly decisions: number };
+  readonly policies?: DecisionReport;
   readonly stored: Stored;
   readonly projection: Lag & { readonly caughtUpMs: number; readonly unfoldedMs: number };
   /** The machine: its load average before the run, and the cores that others used during it. */
@@ -97,7 +97,7 @@ async function measureLoad(
   ]);
   await Promise.all([...pids.values()].map(resetPeak));
   const before = await takeSnapshot(system, projection, pids);
-  const { report, memory, lag, window, decisionMs } = await sampled(system, projection, client);
+  const { report, memory, lag, window, policies } = await sampled(system, projection, client);
   const after = await takeSnapshot(system, projection, pids);
   const caughtUpMs = await projection.caughtUp();
   const unfoldedMs = await projection.unfolded();
@@ -119,7 +119,7 @@ async function measureLoad(
     processes: Object.fromEntries(
       cpu.map(([name, seconds]) => [name, { cpuMsAStep: (seconds * 1_000) / steps, peakMb: peaks.get(name) ?? NaN }]),
     ),
-    ...(decisionMs && { decisionMs }),
+    ...(policies && { policies }),
     stored: storedAStep(before, settled, steps),
     projection: { ...lag, caughtUpMs, unfoldedMs },
     otherCores: Math.max(0, after.machineCpu - before.machineCpu - ours) / report.seconds,
@@ -137,7 +137,7 @@ async function sampled(system: BenchSystem, projection: Projection, client: Clie
     const start = monotonicMicroseconds();
     const report = await client.go();
     const window = { start, end: monotonicMicroseconds() };
-    return { report, window, memory: memory.stop(), lag: await lag.stop(), decisionMs: decisions.stop() };
+    return { report, window, memory: memory.stop(), lag: await lag.stop(), policies: decisions.stop() };
   } catch (error) {
     memory.stop();
     decisions.stop();

@@ -4,7 +4,7 @@ import { median } from './statistics.ts';
 
 /** Rows of runs of one kind, with medians. */
 export function tables(rows: readonly (readonly Measurement[])[]): string {
-  const hasDecisions = rows.flat().some(({ decisionMs }) => decisionMs);
+  const hasDecisions = rows.flat().some(({ policies }) => policies);
   return [speed(rows), ...(hasDecisions ? [decisions(rows)] : []), processes(rows), stored(rows)].join('\n\n');
 }
 
@@ -42,11 +42,14 @@ function speed(rows: readonly (readonly Measurement[])[]): string {
 
 function decisions(rows: readonly (readonly Measurement[])[]): string {
   return table(
-    ['a decision of the policy service', ...rows.map(labelOf)],
+    ['the policy service', ...rows.map(labelOf)],
     [
-      ['p50 ms', ...rows.map((runs) => middleOf(runs)((run) => run.decisionMs?.p50 ?? NaN, 2))],
-      ['p99 ms', ...rows.map((runs) => middleOf(runs)((run) => run.decisionMs?.p99 ?? NaN, 2))],
-      ['decisions', ...rows.map((runs) => middleOf(runs)((run) => run.decisionMs?.decisions ?? NaN, 0))],
+      ['a question, p50 ms', ...rows.map((runs) => middleOf(runs)((run) => run.policies?.question.p50 ?? NaN, 2))],
+      ['a question, p99 ms', ...rows.map((runs) => middleOf(runs)((run) => run.policies?.question.p99 ?? NaN, 2))],
+      ['a decision, p50 ms', ...rows.map((runs) => middleOf(runs)((run) => run.policies?.decision.p50 ?? NaN, 2))],
+      ['a decision, p99 ms', ...rows.map((runs) => middleOf(runs)((run) => run.policies?.decision.p99 ?? NaN, 2))],
+      ['questions', ...rows.map((runs) => middleOf(runs)((run) => run.policies?.questions ?? NaN, 0))],
+      ['decisions', ...rows.map((runs) => middleOf(runs)((run) => run.policies?.decisions ?? NaN, 0))],
     ],
   );
 }

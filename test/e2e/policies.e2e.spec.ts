@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { seams, type EventType } from '@jetloop/contracts';
+import { seams, subjects, type EventType, type HookCommand, type Seam } from '@jetloop/contracts';
 import { definePolicy, putPolicySet } from '@jetloop/hook-policy';
 import { PolicyStore } from '@jetloop/messaging';
 import type { ModelScript } from '@jetloop/testing';
@@ -25,10 +25,19 @@ const models: Readonly<Record<string, ModelScript>> = {
   }),
 };
 
+/** Who spoke in the conversations that were about to go to the model, by session. */
+const conversations = new Map<string, string[][]>();
+
 /** Says nothing, at every seam. */
 const quiet = definePolicy({
   name: 'quiet',
-  seams: Object.fromEntries(seams.map((seam) => [seam, () => undefined])),
+  seams: {
+    ...Object.fromEntries(seams.map((seam) => [seam, () => undefined])),
+    'pre-step': async ({ messages }, { session }) => {
+      const roles = (await messages()).map(({ role }) => role);
+      conversations.set(session, [...(conversations.get(session) ?? []), roles]);
+    },
+  },
 });
 
 /** What was about to be replaced, whenever policies were asked about a compaction. */
@@ -239,6 +248,45 @@ describe('H1 each seam with each decision', () => {
     expect(await session.data('assistant.message')).toHaveLength(1);
     expect(await session.data('tool.result')).toHaveLength(1);
     expect(await session.data('policy.decided')).toMatchObject([{ policy: 'stops/p0', decision: 'stop' }]);
+  });
+});
+
+describe('H9 a decision adds little: what follows is asked along', () => {
+  /** The seams that hook-policy is asked about while a session of this agent looks around, by command. */
+  const questionsOf = async (agent: string): Promise<{ asked: Seam[][]; session: TestSession }> => {
+    const asked: { session: string; seams: Seam[] }[] = [];
+    const subscription = system.bus.nats.subscribe(subjects.work('hook', system.tenant), {
+      callback: (_error, message) => {
+        const { session, subject, following = [] } = message.json<HookCommand>();
+        asked.push({ session, seams: [subject.seam, ...following.map((next) => next.subject.seam)] });
+      },
+    });
+    const session = await create('lists', agent);
+    expect(await session.prompt('look around')).toEqual(completed);
+    subscription.unsubscribe();
+    return { asked: asked.filter((one) => one.session === session.id).map((one) => one.seams), session };
+  };
+  const continues = ['turn-continuation', 'pre-step'];
+
+  it('a step with a call is two questions, and a policy sees the same as if each were asked by itself', async () => {
+    const { asked, session } = await questionsOf('quiet');
+    expect(asked).toEqual([
+      ['session-start'],
+      ['prompt-submit'],
+      ['pre-step'],
+      ['pre-tool'],
+      ['post-tool', ...continues],
+      ['turn-continuation'],
+    ]);
+    expect(await session.data('step.start')).toHaveLength(2);
+    const seen = conversations.get(session.id);
+    expect(seen).toEqual([['user'], ['user', 'assistant', 'tool']]);
+  });
+
+  it('what changes something ends it: what follows then is asked anew', async () => {
+    const { asked } = await questionsOf('adds');
+    expect(asked.filter((seams) => seams[0] === 'post-tool')).toEqual([['post-tool', 'pre-step']]);
+    expect(asked.filter((seams) => seams[0] === 'pre-step')).toHaveLength(2);
   });
 });
 

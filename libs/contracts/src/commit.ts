@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { EVENT_VERSION, eventSchemas, isEventType, type SessionEvent } from './events/index.js';
 import { assertJson } from './json.js';
 
-const recordedEventSchema = z.object({
+/** An event in its place, its data unchecked. */
+export const recordedEventSchema = z.object({
   sequence: z.number().int().min(0),
   type: z.string().min(1),
   version: z.number().int().min(1),

@@ -135,3 +135,39 @@ export const seamDecisionSchema = z.discriminatedUnion('decision', [
   z.object({ decision: z.literal('compact'), policy: z.string(), context: contexts }),
 ]);
 export type SeamDecision = z.infer<typeof seamDecisionSchema>;
+
+/** The decision of a seam that changes nothing. */
+export function plainDecision(seam: Seam): SeamDecision {
+  switch (seam) {
+    case 'session-start':
+    case 'pre-step':
+    case 'turn-continuation':
+      return { decision: 'none', context: [] };
+    case 'prompt-submit':
+    case 'pre-tool':
+    case 'pre-compact':
+      return { decision: 'allow', policies: [], context: [] };
+    case 'post-tool':
+      return { decision: 'accept', policies: [], context: [] };
+  }
+}
+
+/** Whether a decision lets everything go on as it was asked about. */
+export function changesNothing(decision: SeamDecision): boolean {
+  switch (decision.decision) {
+    case 'none':
+      return decision.context.length === 0;
+    case 'allow':
+      return decision.content === undefined && decision.arguments === undefined && decision.context.length === 0;
+    case 'accept':
+      return decision.content === undefined && decision.context.length === 0;
+    case 'block':
+    case 'deny':
+    case 'ask':
+    case 'block-result':
+    case 'continue':
+    case 'stop':
+    case 'compact':
+      return false;
+  }
+}

@@ -16,6 +16,7 @@ export { charactersOf, estimatedTokens } from './evolve/conversation-size.js';
 export { failureReply } from './answers/failure-reply.js';
 export type { DecisionContext } from './next/decision-context.js';
 export { awaitedWork } from './work/awaited-work.js';
+export { withFollowingQuestions } from './work/following-questions.js';
 export { CANCEL_GRACE_MS, outstanding } from './work/outstanding.js';
 export { workKey } from './work/work.js';
 export type { AwaitedWork, Work } from './work/work.js';

@@ -3,6 +3,7 @@ import {
   eventSchemas,
   isKnownEvent,
   parseCommit,
+  plainDecision,
   seams,
   type Commit,
   type DerivedMessage,
@@ -30,7 +31,16 @@ type Action =
   | { do: 'mode'; mode: string }
   | { do: 'again' | 'late'; pick: number }
   | { do: 'timer' | 'resume' | 'policies-change' | 'child' }
-  | { do: 'answer'; pick: number; text: string; calls: string[]; told: Telling[]; cut: boolean; fails: boolean };
+  | {
+      do: 'answer';
+      pick: number;
+      text: string;
+      calls: string[];
+      told: Telling[];
+      cut: boolean;
+      fails: boolean;
+      follow: number;
+    };
 
 /** One time in six. */
 const rarely = fc.nat(5).map((n) => n === 0);
@@ -70,6 +80,8 @@ const action: fc.Arbitrary<Action> = fc.oneof(
       told: fc.array(fc.constantFrom(...tellings), { minLength: 1, maxLength: 6 }),
       cut: rarely,
       fails: rarely,
+      // Two times in eight.
+      follow: fc.nat(7).map((n) => Math.max(0, n - 5)),
     }),
   },
 );
@@ -124,7 +136,7 @@ const controlArguments: Record<string, string> = {
 };
 
 function answer(session: SessionDriver, step: Extract<Action, { do: 'answer' }>): void {
-  const { pick, text, calls, cut, fails } = step;
+  const { pick, text, calls, cut, fails, follow } = step;
   const awaited = [...session.awaited(), ...(session.asked ? [session.asked] : [])];
   const work = awaited[pick % Math.max(1, awaited.length)];
   if (!work) return;
@@ -145,7 +157,14 @@ function answer(session: SessionDriver, step: Extract<Action, { do: 'answer' }>)
     session.toolChanged(work.command.n, text);
   else if (work.kind === 'tool') session.toolReturns(Number(what.slice(5)), text, fails);
   else if (fails) session.policyFails(what, text);
-  else session.policyAnswers(what, policyAnswer(work.command.subject.seam, text, cut), hookRuns(text));
+  else {
+    const last = policyAnswer(work.command.subject.seam, text, cut);
+    const first = follow > 0 ? plainDecision(work.command.subject.seam) : last;
+    session.policyAnswers(what, first, hookRuns(text), (seam, index) => {
+      if (index >= follow) return undefined;
+      return index === follow - 1 ? policyAnswer(seam, text, cut) : plainDecision(seam);
+    });
+  }
 }
 
 const outcomes = ['completed', 'max-tokens', 'max-steps', 'refused', 'aborted'] as const;
@@ -210,27 +229,31 @@ const harness = fc.record({
   maxAttempts: fc.integer({ min: 1, max: 3 }),
 });
 
-const sessions = fc
-  .record({
-    actions: fc.array(action, { minLength: 1, maxLength: 90, size: 'max' }),
-    seams: fc.subarray([...seams]),
-    maxSteps: fc.nat(12),
-    harness: fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: harness }),
-    closes: fc.boolean(),
-    fork: fc.option(fc.record({ after: fc.nat(60), sequence: fc.nat(200) })),
-  })
-  .map(({ actions, seams: asked, maxSteps, harness, closes, fork }) => {
-    let session = new SessionDriver();
-    for (const seam of asked) session.seams.add(seam);
-    const limits = { limits: { maxSteps }, budgets: { tokens: 1_500 }, deadlines: { turn: 600_000 } };
-    const modes = ['plan', 'act'].map((id) => ({ id, name: id }));
-    session.create({ ...limits, modes, ...(harness ? { harness } : { tools: ['*'] }) });
-    for (const [index, step] of actions.entries()) {
-      if (index === fork?.after) session = session.fork(fork.sequence % (session.state?.nextSequence ?? 1));
-      play(session, closes && index === 20 ? { do: 'close' } : step);
-    }
-    return session;
-  });
+const scripts = fc.record({
+  actions: fc.array(action, { minLength: 1, maxLength: 90, size: 'max' }),
+  seams: fc.subarray([...seams]),
+  maxSteps: fc.nat(12),
+  harness: fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: harness }),
+  closes: fc.boolean(),
+  fork: fc.option(fc.record({ after: fc.nat(60), sequence: fc.nat(200) })),
+});
+type Script = typeof scripts extends fc.Arbitrary<infer S> ? S : never;
+
+/** `together`: whether questions that follow are answered with the first one. */
+function played({ actions, seams: asked, maxSteps, harness, closes, fork }: Script, together = true): SessionDriver {
+  let session = new SessionDriver();
+  session.together = together;
+  for (const seam of asked) session.seams.add(seam);
+  const limits = { limits: { maxSteps }, budgets: { tokens: 1_500 }, deadlines: { turn: 600_000 } };
+  const modes = ['plan', 'act'].map((id) => ({ id, name: id }));
+  session.create({ ...limits, modes, ...(harness ? { harness } : { tools: ['*'] }) });
+  for (const [index, step] of actions.entries()) {
+    if (index === fork?.after) session = session.fork(fork.sequence % (session.state?.nextSequence ?? 1));
+    play(session, closes && index === 20 ? { do: 'close' } : step);
+  }
+  return session;
+}
+const sessions = scripts.map((script) => played(script));
 
 const replay = (log: readonly Commit[]) => log.reduce<SessionState | undefined>(applyCommit, undefined);
 const elsewhere = (log: readonly Commit[]) => log.map((commit) => parseCommit(JSON.parse(JSON.stringify(commit))));
@@ -292,6 +315,25 @@ describe('a log', () => {
       }),
       { numRuns: 150 },
     );
+  });
+
+  it('is the same whether policies answer what follows with the question before or by itself', () => {
+    // What comes again is picked by its place in the log, which is shorter where more is answered at once.
+    const once = ({ do: what }: Action) => what !== 'again' && what !== 'late';
+    const allAsked = scripts.map((script) => {
+      return { ...script, actions: script.actions.filter(once), seams: [...seams], harness: undefined };
+    });
+    let saved = 0;
+    fc.assert(
+      fc.property(allAsked, (script) => {
+        const together = played(script);
+        const apart = played(script, false);
+        expect(recordedOf(together)).toEqual(recordedOf(apart));
+        saved += apart.log.length - together.log.length;
+      }),
+      { numRuns: 300 },
+    );
+    expect(saved).toBeGreaterThan(0);
   });
 
   it('takes nothing twice: commands and replies that come again, and late replies, add no event', () => {

@@ -1,21 +1,26 @@
 import {
   agentSpecSchema,
+  changesNothing,
   type AgentSpecInput,
   type CallerCommand,
   type Commit,
+  type FollowingQuestion,
   type HarnessEvent,
   type HarnessFinished,
   type HookReply,
   type LlmReply,
   type Outcome,
   type Seam,
+  type SeamDecision,
   type Reply,
 } from '@jetloop/contracts';
 import { commandIdOf, decide, type Decision, type SessionCommand } from './decide/decide.js';
 import { applyCommit } from './evolve/evolve.js';
 import { openCalls } from './evolve/in-turn.js';
+import { digestOf } from './digest.js';
 import { awaitedWork } from './work/awaited-work.js';
 import { openHarness } from './harness/apply-harness.js';
+import { withFollowingQuestions } from './work/following-questions.js';
 import { outstanding } from './work/outstanding.js';
 import { workKey, type AwaitedWork, type Work } from './work/work.js';
 import { failureReply } from './answers/failure-reply.js';
@@ -33,11 +38,16 @@ type ModelAnswer = Partial<Extract<LlmReply['result'], { status: 'ok' }>> & {
   calls?: { name: string; arguments?: string; id?: string }[];
 };
 
+/** The decision of a seam, by its place among those that follow; undefined: it is not answered. */
+export type NextDecision = (seam: Seam, index: number) => SeamDecision | undefined;
+
 /** A session without servers: commands go in, commits pile up, and what is outstanding can be answered. */
 export class SessionDriver {
   readonly log: Commit[] = [];
   readonly seams = new Set<Seam>();
   policyVersion = 'v1';
+  /** Whether questions that follow are answered with the first one, or each by itself. */
+  together = true;
   /** Ids of work that became outstanding a second time: the receivers' duplicate window would swallow it. */
   readonly resent: string[] = [];
   /** The last question that a result travelled in. */
@@ -47,6 +57,8 @@ export class SessionDriver {
   private readonly committed: { command: SessionCommand; turns: number }[] = [];
   private readonly seen = new Map<string, AwaitedWork>();
   private readonly sent = new Set<string>();
+  /** What each question took along, by its id. */
+  private readonly questions = new Map<string, readonly FollowingQuestion[]>();
   state: SessionState | undefined;
   private clock = Date.parse('2026-01-01T00:00:00.000Z');
   private ids = 0;
@@ -63,6 +75,7 @@ export class SessionDriver {
   /** Another session, which begins with what this one says up to an event. */
   fork(sequence: number): SessionDriver {
     const fork = new SessionDriver();
+    fork.together = this.together;
     for (const seam of this.seams) fork.seams.add(seam);
     const events = this.log.flatMap((commit) => commit.events).slice(0, sequence + 1);
     const { agent, workspace } = this.requireState();
@@ -259,12 +272,14 @@ export class SessionDriver {
     return this.reply({ commandId, kind: 'harness.finished', turn, attempt, from, ...gone, ...end });
   }
 
+  /** `next`: what is decided at the seams that the question takes along, as far as the decisions change nothing. */
   policyAnswers(
     what: string,
-    decision: Extract<HookReply['result'], { status: 'decided' }>['decision'],
+    decision: SeamDecision,
     hooks: HookReply['hooks'] = [],
+    next: NextDecision = () => undefined,
   ): Decision {
-    return this.hook(what, { status: 'decided', decision }, hooks);
+    return this.hook(what, { status: 'decided', decision }, hooks, changesNothing(decision) ? next : () => undefined);
   }
 
   policyFails(what: string, message: string): Decision {
@@ -322,17 +337,17 @@ export class SessionDriver {
 
   decide(command: SessionCommand): Decision {
     this.later(1);
-    const decision = decide(this.state, command, envelope, {
-      now: this.now,
-      seams: this.seams,
-      policyVersion: this.policyVersion,
-    });
+    const decision = decide(this.state, command, envelope, this.context);
+    if (decision.kind === 'asks') this.asks(decision.work);
     if (decision.kind === 'commit') {
       const before = new Set(this.outstanding().map(workKey));
       this.log.push(decision.commit);
       this.state = applyCommit(this.state, decision.commit);
       this.committed.push({ command, turns: this.state.turns });
-      for (const work of this.awaited()) this.seen.set(work.command.commandId, work);
+      for (const work of this.awaited()) {
+        this.seen.set(work.command.commandId, work);
+        this.asks(work);
+      }
       for (const work of this.outstanding()) {
         if (work.kind === 'timer' || work.kind === 'abort' || before.has(workKey(work))) continue;
         if (this.sent.has(workKey(work))) this.resent.push(workKey(work));
@@ -357,12 +372,57 @@ export class SessionDriver {
     return this.state;
   }
 
-  private hook(what: string, result: HookReply['result'], hooks: HookReply['hooks'] = []): Decision {
+  private hook(
+    what: string,
+    result: HookReply['result'],
+    hooks: HookReply['hooks'] = [],
+    next: NextDecision = () => undefined,
+  ): Decision {
     const work = this.work(what);
     if (work.kind !== 'hook') throw new Error(`${what} is no hook`);
     const { commandId, subject } = work.command;
     const asked = subject.seam === 'post-tool' ? { asked: subject.result } : {};
-    return this.reply({ commandId, kind: 'hook', seam: subject.seam, ...asked, hooks, observed: [], result });
+    const answers = this.following(commandId, next);
+    const followed = this.together && answers.length > 0 ? { followed: answers } : {};
+    const reply = { commandId, kind: 'hook' as const, seam: subject.seam, ...asked, hooks, observed: [], result };
+    const decision = this.reply({ ...reply, ...followed });
+    if (!this.together && decision.kind === 'commit') this.oneByOne(answers);
+    return decision;
+  }
+
+  private following(commandId: string, next: NextDecision): NonNullable<HookReply['followed']> {
+    const answers: NonNullable<HookReply['followed']> = [];
+    for (const { commandId: id, subject, digest } of this.questions.get(commandId) ?? []) {
+      const decision = next(subject.seam, answers.length);
+      if (!decision) break;
+      const result = { status: 'decided' as const, decision };
+      const answer = { commandId: id, digest, seam: subject.seam, hooks: [], observed: [], result };
+      answers.push(answer);
+      if (!changesNothing(decision)) break;
+    }
+    return answers;
+  }
+
+  private oneByOne(answers: NonNullable<HookReply['followed']>): void {
+    for (const answer of answers) {
+      const asked = this.awaited().find(({ command }) => command.commandId === answer.commandId);
+      if (asked?.kind !== 'hook' || digestOf(asked.command.subject) !== answer.digest) return;
+      // At the same time as if they were answered together.
+      this.later(-1);
+      this.hook(asked.command.what, answer.result);
+    }
+  }
+
+  /** What a question takes along is found when it is asked, whatever comes before its answer. */
+  private asks(work: AwaitedWork): void {
+    const { commandId } = work.command;
+    if (work.kind !== 'hook' || !this.state || this.questions.has(commandId)) return;
+    const { command } = withFollowingQuestions(work, this.state, envelope, this.context);
+    this.questions.set(commandId, command.following ?? []);
+  }
+
+  private get context() {
+    return { now: this.now, seams: this.seams, policyVersion: this.policyVersion };
   }
 
   private id(): string {

@@ -1,7 +1,9 @@
 import {
+  changesNothing,
   policyVersionFor,
   type BlobRef,
   type DerivedMessage,
+  type FollowingQuestion,
   type HookCommand,
   type HookReply,
 } from '@jetloop/contracts';
@@ -18,11 +20,14 @@ import {
 import { systemResolve } from '@jetloop/platform';
 import { deriveMessages } from '@jetloop/session';
 import { Inject, Injectable } from '@nestjs/common';
-import { evaluate } from './evaluate/evaluate.js';
+import { asksOutside, evaluate } from './evaluate/evaluate.js';
 import { HOOK_POLICY_OPTIONS, type HookPolicyOptions } from './options.js';
 import { policyForms } from './policy-forms.js';
 import { PolicySets } from './policy-sets.js';
 import type { SeamContext } from './policy/policy.js';
+
+type Answer = Omit<NonNullable<HookReply['followed']>[number], 'commandId' | 'digest'>;
+type Question = Omit<FollowingQuestion, 'digest'>;
 
 /** Answers a seam with the policies that are stored now. */
 @Injectable()
@@ -41,40 +46,74 @@ export class HookService {
     this.sets = new PolicySets(policyForms({ plugins, webhookAddresses, responders, env, resolve: systemResolve }));
   }
 
-  /** @throws RetryableError at shutdown and when the infrastructure failed: the question is asked again */
+  /**
+   * Answers the question, and those that follow it as long as nothing changes and no policy asks outside this process.
+   * @throws RetryableError at shutdown and when the infrastructure failed: the question is asked again
+   */
   async decide(command: HookCommand, signal: AbortSignal): Promise<HookReply> {
-    const { tenant, subject, commandId } = command;
-    const stored = this.store.sets();
-    const policyVersion = policyVersionFor(stored, { tenant, agent: subject.agent });
-    try {
-      const evaluation = await evaluate(this.sets.policies(stored), subject, this.contextOf(command, signal));
-      const asked = subject.seam === 'post-tool' ? { asked: subject.result } : {};
-      return { commandId, kind: 'hook', seam: subject.seam, policyVersion, ...asked, ...evaluation };
-    } catch (error) {
+    const { commandId, subject, following = [] } = command;
+    const asked = subject.seam === 'post-tool' ? { asked: subject.result } : {};
+    const first = await this.answer(command, { ...command, pending: [] }, signal).catch((error: unknown) => {
       if (signal.aborted) throw new RetryableError('stopped before the policies had decided', { cause: error });
       throw error;
-    }
+    });
+    const followed = following.length > 0 ? await this.follow(command, first, following, signal) : [];
+    return { commandId, kind: 'hook', ...asked, ...first, ...(followed.length > 0 ? { followed } : {}) };
   }
 
-  private contextOf(command: HookCommand, signal: AbortSignal): SeamContext {
-    const { tenant, session, turn, step, commandId } = command;
+  /** What cannot be answered here is asked again by itself: it never harms the answer before it. */
+  private async follow(
+    command: HookCommand,
+    first: Answer,
+    following: readonly FollowingQuestion[],
+    signal: AbortSignal,
+  ): Promise<NonNullable<HookReply['followed']>> {
+    const followed: NonNullable<HookReply['followed']> = [];
+    const pending: FollowingQuestion['pending'] = [];
+    let last = first;
+    for (const { digest, ...question } of following) {
+      if (last.result.status !== 'decided' || !changesNothing(last.result.decision)) break;
+      if (asksOutside(this.sets.policies(this.store.sets()), question.subject, command.tenant)) break;
+      pending.push(...question.pending);
+      const answer = await this.answer(command, { ...question, pending }, signal).catch(() => undefined);
+      if (!answer) break;
+      followed.push({ commandId: question.commandId, digest, ...answer });
+      last = answer;
+    }
+    return followed;
+  }
+
+  private async answer(command: HookCommand, question: Question, signal: AbortSignal): Promise<Answer> {
+    const { tenant } = command;
+    const { subject } = question;
+    const stored = this.store.sets();
+    const policyVersion = policyVersionFor(stored, { tenant, agent: subject.agent });
+    const evaluation = await evaluate(this.sets.policies(stored), subject, this.contextOf(command, question, signal));
+    return { seam: subject.seam, policyVersion, ...evaluation };
+  }
+
+  private contextOf(command: HookCommand, question: Question, signal: AbortSignal): SeamContext {
+    const { tenant, session } = command;
+    const { commandId, turn, step, pending } = question;
     let messages: ReturnType<SeamContext['messages']> | undefined;
     return {
       ...{ tenant, session, turn, step, commandId, signal },
       readBlob: (blob) => this.readBlob(tenant, session, blob),
       // Read once, for the first policy that wants them.
-      messages: () => (messages ??= this.conversation(command)),
+      messages: () => (messages ??= this.conversation(command, pending)),
     };
   }
 
   /** Whole, as the model is about to see it: the log only refers to what is large. */
-  private async conversation({ tenant, session, upTo }: HookCommand): Promise<DerivedMessage[]> {
-    const events = await this.sessions.read(tenant, session, upTo);
-    const whole = await restoreContents(this.contents, { tenant, session }, events.slice(0, upTo + 1)).catch(
-      (error: unknown) => {
-        throw new RetryableError('a content of the conversation could not be read', { cause: error });
-      },
-    );
+  private async conversation(
+    { tenant, session, upTo }: HookCommand,
+    pending: FollowingQuestion['pending'],
+  ): Promise<DerivedMessage[]> {
+    const stored = await this.sessions.read(tenant, session, upTo);
+    const events = [...stored.slice(0, upTo + 1), ...pending];
+    const whole = await restoreContents(this.contents, { tenant, session }, events).catch((error: unknown) => {
+      throw new RetryableError('a content of the conversation could not be read', { cause: error });
+    });
     return deriveMessages(whole);
   }
 

@@ -4,6 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import { hookReplySchema, type HookCommand, type HookReply, type Json, type SeamSubject } from '@jetloop/contracts';
 import { RetryableError } from '@jetloop/messaging';
 import { HookService } from './hook.service.js';
+import { definePolicy } from './plugin/define-policy.js';
 import { putPolicySet } from './put-policy-set.js';
 import { subjectOf, textBlock } from './testing/subjects.js';
 
@@ -126,6 +127,78 @@ describe('the hook service', () => {
       AbortSignal.abort(),
     );
     await expect(stopped).rejects.toThrow(RetryableError);
+  });
+});
+
+describe('questions that follow', () => {
+  const follows = (subject: SeamSubject): NonNullable<HookCommand['following']>[number] => ({
+    ...{ commandId: `q.${subject.seam}`, turn: 1, step: 2, subject, digest: `digest of ${subject.seam}` },
+    pending: [],
+  });
+  const askWith = async (
+    set: object,
+    first: SeamSubject,
+    following: HookCommand['following'],
+    read: () => Promise<[]> = () => Promise.resolve([]),
+  ): Promise<HookReply> => {
+    const store = new Sets();
+    await putPolicySet(store, JSON.stringify(set), 'set.yaml');
+    const readsIt = async ({ messages }: { messages: () => Promise<unknown> }) => {
+      await messages();
+      return undefined;
+    };
+    const plugins = [definePolicy({ name: 'reads', seams: { 'pre-step': readsIt } })];
+    const service = new HookService(store, blobs, contents, { read }, responders, { plugins });
+    const command = { ...commandFor(first), ...(following && { following }) };
+    return hookReplySchema.parse(await service.decide(command, new AbortController().signal));
+  };
+  const names = ({ followed = [] }: HookReply) => followed.map(({ commandId, digest }) => ({ commandId, digest }));
+  const following = [follows(subjectOf('turn-continuation')), follows(subjectOf('pre-step'))];
+  const both = ['turn-continuation', 'pre-step'].map((seam) => {
+    return { commandId: `q.${seam}`, digest: `digest of ${seam}` };
+  });
+  const first = subjectOf('post-tool');
+  const setOf = (...policies: object[]) => ({
+    name: 'team',
+    policies: policies.map((policy, index) => ({ name: `p${index}`, ...policy })),
+  });
+  const rule = (seam: string, decide: object) => ({ seam, decide });
+
+  it('are answered in order as long as nothing changes', async () => {
+    const reply = await askWith(setOf(rule('pre-tool', { deny: 'no' })), first, following);
+    expect(names(reply)).toEqual(both);
+    expect(reply.followed?.map(({ seam, result, policyVersion }) => ({ seam, result, policyVersion }))).toEqual([
+      ...both.map((_, index) => ({
+        seam: following[index]?.subject.seam,
+        result: { status: 'decided', decision: { decision: 'none', context: [] } },
+        policyVersion: 'team@1',
+      })),
+    ]);
+  });
+
+  it.each<[string, object, number]>([
+    ['the first answer changes something', rule('post-tool', { block: 'no' }), 0],
+    ['the first answer adds context', rule('post-tool', { context: 'mind this' }), 0],
+    ['one of them changes something, which is said', rule('turn-continuation', { stop: true }), 1],
+    ['a policy asks outside', { seam: 'pre-step', command: 'true' }, 1],
+    ['the first one of them asks outside', { seam: 'turn-continuation', responder: { name: 'x' } }, 0],
+  ])('are left where %s', async (_name, policy, expected) => {
+    expect(names(await askWith(setOf(policy), first, following))).toEqual(both.slice(0, expected));
+  });
+
+  it('an observing policy that would change something changes nothing', async () => {
+    const observes = { ...rule('post-tool', { block: 'no' }), mode: 'observe' };
+    const reply = await askWith(setOf(observes), first, following);
+    expect(reply.observed).toMatchObject([{ policy: 'team/p0', decision: 'block' }]);
+    expect(names(reply)).toEqual(both);
+  });
+
+  it('harm no answer before them: what cannot be read is asked again by itself', async () => {
+    const lost = () => Promise.reject(new RetryableError('connection lost'));
+    const reads = { seam: 'pre-step', plugin: 'reads' };
+    const reply = await askWith(setOf(reads), first, following, lost);
+    expect(reply.result).toMatchObject({ status: 'decided' });
+    expect(names(reply)).toEqual(both.slice(0, 1));
   });
 });
 

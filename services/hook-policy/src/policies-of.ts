@@ -21,6 +21,7 @@ function policyOf(set: PolicySet, entry: PolicyEntry, forms: PolicyForms): Polic
     mode: entry.mode,
     tenants: set.tenants,
     agents: set.agents,
+    isExternal: Boolean(entry.command ?? entry.webhook ?? entry.responder),
     ...(entry.timeout !== undefined && { timeoutMs: durationMs(entry.timeout) }),
     evaluate: async (subject, context) => {
       const match = await matches(subject, context);

@@ -74,9 +74,7 @@ export const toolReplySchema = z.object({
 });
 export type ToolReply = z.infer<typeof toolReplySchema>;
 
-export const hookReplySchema = z.object({
-  ...reply,
-  kind: z.literal('hook'),
+const hookAnswer = {
   seam: seamSchema,
   /** The policy set version that was evaluated. */
   policyVersion: z.string().optional(),
@@ -97,6 +95,13 @@ export const hookReplySchema = z.object({
   hooks: z.array(hookRunSchema).default([]),
   /** Failures of observing policies, decisions that they would have made, and rewrites that came to nothing. */
   observed: z.array(z.object({ policy: z.string(), decision: z.string(), reason: z.string().optional() })).default([]),
+};
+export const hookReplySchema = z.object({
+  ...reply,
+  kind: z.literal('hook'),
+  ...hookAnswer,
+  /** Answers to the first of the command's `following` questions, in order: each is named by its id and its digest. */
+  followed: z.array(z.object({ ...reply, digest: z.string(), ...hookAnswer })).optional(),
 });
 export type HookReply = z.infer<typeof hookReplySchema>;
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { mcpServerSchema } from '../agent.js';
+import { recordedEventSchema, type RecordedEvent, type UnknownEvent } from '../commit.js';
 import { jsonSchema } from '../json.js';
 import { seamSubjectSchema } from '../seams.js';
 import type { AcpCommand } from './acp.js';
@@ -40,7 +41,34 @@ export const toolCommandSchema = z.discriminatedUnion('op', [
 ]);
 export type ToolCommand = z.infer<typeof toolCommandSchema>;
 
-export const hookCommandSchema = z.object({ ...workShape, subject: seamSubjectSchema });
+/** An event as a log has it: of a type that this build knows, or of another. */
+const loggedEventSchema = z.custom<RecordedEvent | UnknownEvent>(
+  (value) => recordedEventSchema.safeParse(value).success,
+  'expected an event with its sequence, type and version',
+);
+
+/**
+ * A question that comes next if the ones before it in its command are answered with decisions that change nothing: its
+ * answer then needs no round trip of its own.
+ */
+export const followingQuestionSchema = z.object({
+  /** The work id that the question has when it is asked by itself. */
+  commandId: z.string(),
+  turn: z.number().int(),
+  step: z.number().int(),
+  subject: seamSubjectSchema,
+  /** Of the subject: the answer counts for this one only. */
+  digest: z.string(),
+  /** What joins the conversation before it and is in no event yet, behind what `upTo` and the questions before name. */
+  pending: z.array(loggedEventSchema),
+});
+export type FollowingQuestion = z.infer<typeof followingQuestionSchema>;
+
+export const hookCommandSchema = z.object({
+  ...workShape,
+  subject: seamSubjectSchema,
+  following: z.array(followingQuestionSchema).optional(),
+});
 export type HookCommand = z.infer<typeof hookCommandSchema>;
 
 export type WorkCommand = LlmCommand | ToolCommand | HookCommand | AcpCommand;

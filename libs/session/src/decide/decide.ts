@@ -1,10 +1,12 @@
 import { EVENT_VERSION, type CallerCommand, type Commit, type Outcome, type RecordedEvent } from '@jetloop/contracts';
-import type { Reply, SessionEvent, Timer } from '@jetloop/contracts';
+import type { HookReply, Reply, SessionEvent, Timer } from '@jetloop/contracts';
+import { digestOf } from '../digest.js';
 import type { EventContext } from '../evolve/event-context.js';
 import { evolve } from '../evolve/evolve.js';
 import type { DecisionContext } from '../next/decision-context.js';
 import { nextEvents } from '../next/next-events.js';
 import type { SessionState } from '../state.js';
+import { awaitedWork } from '../work/awaited-work.js';
 import { decideCaller, type ResolvedCreate, type ResolvedFork } from './decide-caller.js';
 import { decideReply } from './decide-reply.js';
 import { decideTimer } from './decide-timer.js';
@@ -57,13 +59,14 @@ export function decide(
       recorded.push(next);
     }
   };
-  append(direct.events);
-  for (
-    let more = current ? nextEvents(current, context) : [];
-    more.length > 0 && current;
-    more = nextEvents(current, context)
-  ) {
-    append(more);
+  const settle = (events: readonly SessionEvent[]) => {
+    for (let more = events; more.length > 0; more = current ? nextEvents(current, context) : []) append(more);
+  };
+  settle(direct.events);
+  for (const answer of followedBy(command)) {
+    const following = current && answersNext(current, answer) ? decideReply(current, answer, context) : undefined;
+    if (!following || !('events' in following)) break;
+    settle(following.events);
   }
   const commit: Commit = {
     tenant: envelope.tenant,
@@ -90,6 +93,21 @@ function directDecision(
     case 'timer':
       return state ? decideTimer(state, command.timer, context) : { kind: 'due' };
   }
+}
+
+type FollowingAnswer = HookReply & { readonly digest: string };
+
+/** Answers to the questions that came next, if the first answer changed nothing. */
+function followedBy(command: SessionCommand): FollowingAnswer[] {
+  if (command.from !== 'worker' || command.reply.kind !== 'hook') return [];
+  return (command.reply.followed ?? []).map((answer) => ({ ...answer, kind: 'hook' }));
+}
+
+/** Whether it is the question that the session asks now: what came meanwhile may have changed it. */
+function answersNext(state: SessionState, { commandId, digest }: FollowingAnswer): boolean {
+  return awaitedWork(state).some(
+    ({ kind, command }) => kind === 'hook' && command.commandId === commandId && digestOf(command.subject) === digest,
+  );
 }
 
 function record(state: SessionState | undefined, event: SessionEvent): RecordedEvent {

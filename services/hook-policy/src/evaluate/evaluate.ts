@@ -48,6 +48,11 @@ export async function evaluate(
   return end({ status: 'decided', decision: merge.result() });
 }
 
+/** Whether a policy of the subject's seam asks something outside this process. */
+export function asksOutside(policies: readonly Policy[], subject: SeamSubject, tenant: string): boolean {
+  return inOrder(policies, subject, tenant).some(({ isExternal }) => isExternal);
+}
+
 /** Where the content does not go on as it was asked about, a hook's standard error could still show it. */
 function hides({ seam }: SeamSubject, result: HookReply['result']): boolean {
   const decision = result.status === 'decided' ? result.decision : undefined;

@@ -36,6 +36,8 @@ export interface Policy {
   /** Globs of the tenants and of the agents' names that it is for. */
   readonly tenants: readonly string[];
   readonly agents: readonly string[];
+  /** It asks something outside this process, which takes its time. Default false. */
+  readonly isExternal?: boolean;
   /** Milliseconds after which an evaluation counts as failed. Default 60 000. */
   readonly timeoutMs?: number;
   /** Answers in the decisions of the subject's seam (`policyDecisionSchemas`); everything else is a failure. */

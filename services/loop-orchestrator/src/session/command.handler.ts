@@ -10,6 +10,7 @@ import {
   endChild,
   firstEventOf,
   outstanding,
+  withFollowingQuestions,
   workKey,
   type Decision,
   type SessionState,
@@ -106,7 +107,7 @@ export class CommandHandler {
       }
       const committed = await this.sessions.commit(loaded, decision.commit);
       if (committed !== 'lost') {
-        await this.work.send(tenant, session, newlyOutstanding(loaded.state, committed.state, now));
+        await this.send(envelope, committed.state, newlyOutstanding(loaded.state, committed.state, now), now);
         if (!loaded.state && committed.state?.parent) await this.endOrphan(tenant, session, committed.state.parent);
         return this.accepted(envelope, decision.outcome);
       }
@@ -134,9 +135,9 @@ export class CommandHandler {
 
   /** A redelivery of what was decided already: what is still outstanding is sent again, and the caller gets the same answer. */
   private async heal(envelope: Envelope, state: SessionState, sequence: number): Promise<InboxSettlement> {
-    const { tenant, session, command } = envelope;
+    const { tenant, command } = envelope;
     const now = new Date().toISOString();
-    await this.work.send(tenant, session, outstanding(state, now));
+    await this.send(envelope, state, outstanding(state, now), now);
     if (command.from !== 'caller') return { confirm: false };
     // A message may have come again with other content.
     const again =
@@ -144,6 +145,22 @@ export class CommandHandler {
         ? decide(state, command, envelope, { now, ...this.seams.of(tenant, state.agent.name) })
         : undefined;
     return this.accepted(envelope, again?.kind === 'answered' ? again.outcome : { status: 'accepted', sequence });
+  }
+
+  /** Sends work; a question of a seam takes along those that come next if its answer changes nothing. */
+  private async send(
+    { tenant, session }: Envelope,
+    state: SessionState | undefined,
+    work: readonly Work[],
+    now: string,
+    at?: string,
+  ): Promise<void> {
+    const ahead = (one: Work): Work => {
+      if (one.kind !== 'hook' || !state) return one;
+      const context = { now, ...this.seams.of(tenant, state.agent.name) };
+      return withFollowingQuestions(one, state, { tenant, session }, context);
+    };
+    await this.work.send(tenant, session, work.map(ahead), at);
   }
 
   private async settle(
@@ -158,11 +175,11 @@ export class CommandHandler {
         return this.answered(tenant, session, commandIdOf(command), decision.outcome);
       case 'due': {
         const due = state ? outstanding(state, now).filter((work) => workKey(work) === decision.commandId) : [];
-        await this.work.send(tenant, session, due);
+        await this.send(envelope, state, due, now);
         return { confirm: false };
       }
       case 'asks':
-        await this.work.send(tenant, session, [decision.work], decision.at);
+        await this.send(envelope, state, [decision.work], now, decision.at);
         return { confirm: false };
       case 'gap': {
         const problem = `events before these are still to come, from ${decision.next} on`;
