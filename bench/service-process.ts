@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { join } from 'node:path';
+import { serviceEntry } from '@jetloop/testing';
 import type { ServiceName } from './options.ts';
 
 const START_MS = 20_000;
@@ -30,7 +31,8 @@ export interface ServiceStart {
 
 /** Starts a service as its own process and waits until it says that it is ready. */
 export async function startService({ service, env, nodeOptions }: ServiceStart): Promise<BenchProcess> {
-  const main = join(ROOT, 'services', service, 'dist', 'main.js');
+  // A profile tells the packages apart by their files.
+  const main = nodeOptions.length > 0 ? join(ROOT, 'services', service, 'dist', 'main.js') : serviceEntry(service);
   const child = spawn(process.execPath, [...NODE_OPTIONS, ...nodeOptions, main], {
     env: { PATH: process.env['PATH'] ?? '', ...env },
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -11,7 +11,12 @@ case "$name" in
   jetloop) shift && exec node /app/services/cli/bin/jetloop.js "$@" ;;
   prepare) exec node /app/deploy/prepare.mjs ;;
   '' | *[!a-z-]*) ;;
-  *) [ ! -f "/app/services/$name/dist/main.js" ] || exec node "--max-semi-space-size=$young" "/app/services/$name/dist/main.js" ;;
+  *)
+    # The bundle of a service is there sooner; hook-policy has none.
+    for main in "/app/dist/$name.js" "/app/services/$name/dist/main.js"; do
+      [ ! -f "$main" ] || exec node "--max-semi-space-size=$young" "$main"
+    done
+    ;;
 esac
 if ! command -v "$name" >/dev/null 2>&1; then
   echo "\"$name\" is no service. Services: $(cd /app/services && ls -d */dist/main.js | sed 's,/.*,,' | grep -v '^cli$' | tr '\n' ' ')" >&2

@@ -1,8 +1,9 @@
-// Transpiles every workspace package from src/ to dist/. Types are checked apart, by `npm run typecheck`.
+// Transpiles every workspace package from src/ to dist/, and bundles the services. Types are checked apart, by `npm run typecheck`.
 import { transformFile } from '@swc/core';
 import { cp, glob, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundle } from './bundle.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const isCurrent = async (source, target) => {
@@ -32,3 +33,4 @@ const sources = await Array.fromAsync(glob('{libs,services}/*/src/**/*.{ts,sql,j
 await Promise.all(sources.filter((file) => !file.endsWith('.spec.ts')).map(build));
 const outputs = await Array.fromAsync(glob('{libs,services}/*/dist/**/*.js', { cwd: root }));
 await Promise.all(outputs.map(prune));
+await bundle(root);

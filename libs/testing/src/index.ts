@@ -18,5 +18,5 @@ export { startReaper, type Reaper } from './servers/reaper.js';
 export { inspectServers, type ServerInspection, type ServersInspection } from './servers/inspect-servers.js';
 export { startInfra } from './servers/start-infra.js';
 export { canSandbox } from './process/can-sandbox.js';
-export { spawnService, type ServiceProcess } from './process/spawn-service.js';
+export { serviceEntry, spawnService, type ServiceProcess } from './process/spawn-service.js';
 export { startNatsCluster, type NatsCluster } from './servers/nats/start-nats-cluster.js';

@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
@@ -22,8 +23,14 @@ const ROOT = join(import.meta.dirname, '../../../..');
 /** Milliseconds until it must have said that it is ready. */
 const START_MS = 30_000;
 
+/** The file that a service starts from: its bundle, which is there sooner, or its `dist/main.js` where it has none. */
+export function serviceEntry(service: string): string {
+  const bundle = join(ROOT, 'dist', `${service}.js`);
+  return existsSync(bundle) ? bundle : join(ROOT, 'services', service, 'dist', 'main.js');
+}
+
 /**
- * Starts `services/<service>/dist/main.js` with this environment (and PATH) and waits until it is ready.
+ * Starts the service's entry with this environment (and PATH) and waits until it is ready.
  * @param nodeOptions Node's own options, such as `--cpu-prof`
  * @throws Error with its last lines when it ends before, or is not ready in 30 s
  */
@@ -32,8 +39,7 @@ export async function spawnService(
   env: Readonly<Record<string, string>>,
   nodeOptions: readonly string[] = [],
 ): Promise<ServiceProcess> {
-  const main = join(ROOT, 'services', service, 'dist', 'main.js');
-  const child = spawn(process.execPath, [...nodeOptions, main], {
+  const child = spawn(process.execPath, [...nodeOptions, serviceEntry(service)], {
     env: { PATH: process.env['PATH'] ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

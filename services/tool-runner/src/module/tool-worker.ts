@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { CLEAN_UP_MS } from '../tool/stop.js';
 import { readThrown } from '../tool/thrown.js';
@@ -5,8 +7,10 @@ import type { ToolContext } from '../tool/tool.js';
 import { fromWorker, type ToWorker, type WorkerTask } from './protocol.js';
 import { receiveError, sendError } from './sent-error.js';
 
-/** Threads run what was built, also where the rest of the runner is run from its sources. */
-const ENTRY = new URL('../../dist/module/worker-main.js', import.meta.url);
+const besidePackage = fileURLToPath(new URL('../../dist/module/worker-main.js', import.meta.url));
+const besideBundle = fileURLToPath(new URL('../services/tool-runner/dist/module/worker-main.js', import.meta.url));
+/** Threads run what was built of the package, also where the rest of it runs from its sources or from a bundle. */
+const ENTRY = existsSync(besidePackage) ? besidePackage : besideBundle;
 
 const MEMORY_LOOK_MS = 250;
 const MIB = 1_048_576;
