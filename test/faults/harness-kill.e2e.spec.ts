@@ -63,21 +63,30 @@ describe('an external agent and processes that die', () => {
     expect((await memoryOf(bridge.pid, 'VmHWM')) - before).toBeLessThan(200 * 1024 * 1024);
   });
 
-  it('A36 the bridge killed after the prompt: no process 5 s later, no second prompt, the turn fails as bridge_lost', async () => {
+  it('A36 the bridge killed after the prompt: no process 5 s later, deaf ones and their children neither, no second prompt, the turn fails as bridge_lost', async () => {
     const agent = await ScriptedAgent.write(system.folder, async (a) => {
+      const { spawn } = await import('node:child_process');
+      for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT'] as const) process.on(signal, () => undefined);
+      const deaf = [
+        '-e',
+        "process.on('SIGTERM', () => {}); process.on('SIGHUP', () => {}); setTimeout(() => {}, 80_000)",
+      ];
+      const child = spawn(process.execPath, deaf, { stdio: 'ignore' });
       await a.prompted();
-      await a.update('session_info_update', { title: String(process.pid) });
+      await a.update('session_info_update', { title: `${process.pid} ${child.pid}` });
       await a.sleep(80_000);
     });
     const { done } = await begin('killed-after', agent.spec);
-    const pid = await until(async () => {
+    const title = await until(async () => {
       const raw = (await logOf(system.client, 'killed-after')).find(({ data }) => titleOf(data) !== undefined);
       return raw && titleOf(raw.data);
     });
+    const pids = title.split(' ');
+    expect(await Promise.all(pids.map(isRunning))).toEqual([true, true]);
     bridge.kill9();
     await bridge.exited;
     await sleep(5_000);
-    expect(await isRunning(pid)).toBe(false);
+    expect(await Promise.all(pids.map(isRunning))).toEqual([false, false]);
     bridge = await system.spawn('acp-bridge');
     expect((await done).reason).toMatchObject({ kind: 'error', code: 'bridge_lost' });
     expect((await agent.methods()).filter((method) => method === 'session/prompt')).toHaveLength(1);
