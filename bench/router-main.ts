@@ -1,9 +1,10 @@
 import { parseArgs } from 'node:util';
+import { BENCH_DIALECTS } from './router-provider.ts';
 import { measureRouter, routerTable, type RouterMeasurement } from './router.ts';
 
 export const ROUTER_USAGE = `npm run bench -- router [options]
 
-  --dialect chat|anthropic|both   default: both
+  --dialect chat|anthropic|google   default: all of them
   --rate 200                      streams begun a second
   --seconds 10                    how long
   --open 500                      streams held open for the memory figures
@@ -14,7 +15,7 @@ export async function benchRouter(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
     options: {
-      dialect: { type: 'string', default: 'both' },
+      dialect: { type: 'string' },
       rate: { type: 'string', default: '200' },
       seconds: { type: 'string', default: '10' },
       open: { type: 'string', default: '500' },
@@ -27,8 +28,8 @@ export async function benchRouter(args: readonly string[]): Promise<number> {
     return 0;
   }
   const rows: RouterMeasurement[] = [];
-  for (const dialect of ['chat', 'anthropic'] as const) {
-    if (values.dialect !== 'both' && values.dialect !== dialect) continue;
+  for (const dialect of BENCH_DIALECTS) {
+    if (values.dialect !== undefined && values.dialect !== dialect) continue;
     rows.push(
       await measureRouter({
         dialect,

@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net';
 export const CHUNKS = 60;
 const TICK_MS = 5;
 
-export type BenchDialect = 'chat' | 'anthropic';
+export const BENCH_DIALECTS = ['chat', 'anthropic', 'google'] as const;
+export type BenchDialect = (typeof BENCH_DIALECTS)[number];
 
 /** One streamed answer, by the number in its prompt. Times of `performance.now()`. */
 export interface ServedStream {
@@ -66,8 +67,7 @@ export class RouterProvider {
     this.served.set(/stream-(\d+)/.exec(body)?.[1] ?? '?', served);
     response.socket?.setNoDelay(true);
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    const frames = (request.url ?? '').endsWith('/messages') ? ANTHROPIC : CHAT;
-    this.open.add({ response, frames, served, next: 0 });
+    this.open.add({ response, frames: framesFor(request.url ?? ''), served, next: 0 });
   }
 
   private tick(): void {
@@ -120,6 +120,26 @@ const ANTHROPIC = [
     }) +
     event('message_stop', { type: 'message_stop' }),
 ];
+
+const GOOGLE = words.map((text, n) =>
+  event(undefined, {
+    candidates: [
+      {
+        index: 0,
+        content: { role: 'model', parts: [{ text }] },
+        ...(n === CHUNKS - 1 ? { finishReason: 'STOP' } : {}),
+      },
+    ],
+    usageMetadata: { promptTokenCount: 100, candidatesTokenCount: 2 * (n + 1), totalTokenCount: 102 + 2 * n },
+    modelVersion: 'bench',
+    responseId: 'response-1',
+  }),
+);
+
+function framesFor(url: string): readonly string[] {
+  if (url.endsWith('/messages')) return ANTHROPIC;
+  return url.includes(':streamGenerateContent') ? GOOGLE : CHAT;
+}
 
 function event(name: string | undefined, data: unknown): string {
   return `${name === undefined ? '' : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`;
