@@ -12,6 +12,8 @@ const says = (contains: string, rule: object, match: object = {}) => ({ match: {
 /** What the model does is what the prompt asks for. */
 const targets = {
   obeys: scripted(
+    // Longer than a machine that stalls takes for the few commands that come meanwhile.
+    says('very slowly', { reply: { text: longText, reasoning: 'slow' }, pieceDelayMs: 60 }),
     says('slowly', { reply: { text: longText, reasoning: 'slow' }, pieceDelayMs: 20 }),
     says('in pieces', { reply: { text: longText, reasoning: 'slow' }, pieceDelayMs: 10 }),
     says('take your time', { reply: { text: longText }, pieceDelayMs: 400 }),
@@ -333,7 +335,7 @@ describe('A45 cancel', () => {
 
   it('A45 while it waits behind a turn of somebody else, which goes on', async () => {
     const { editor, id, session } = await acp.begin();
-    const other = await acp.system.client.prompt(id, 'first, slowly');
+    const other = await acp.system.client.prompt(id, 'first, very slowly');
     await session.until('step.start');
     const request = editor.prompt(id, 'second');
     await session.until('message.queued', 2);
@@ -383,7 +385,7 @@ describe('A45 cancel', () => {
 describe('A46 more than one', () => {
   it('A46 a second prompt is refused while one is open, and the first one goes on', async () => {
     const { editor, id } = await acp.begin();
-    const first = editor.prompt(id, 'slowly');
+    const first = editor.prompt(id, 'very slowly');
     expect(await editor.prompted(id, 'and me')).toMatchObject({ error: { code: -32600 } });
     expect(await editor.ask('session/load', { sessionId: id, cwd: acp.workspace, mcpServers: [] })).toMatchObject({
       error: { code: -32600 },
@@ -396,7 +398,7 @@ describe('A46 more than one', () => {
   it('A46 two sessions at once, each with its own updates; reading goes on while they wait', async () => {
     const editor = await acp.shared();
     const [a, b] = [await editor.newSession(acp.workspace), await editor.newSession(acp.workspace)];
-    const requests = [editor.prompt(a, 'slowly'), editor.prompt(b, 'slowly')];
+    const requests = [editor.prompt(a, 'very slowly'), editor.prompt(b, 'very slowly')];
     await editor.untilUpdate(a, () => true, 'text of a');
     await editor.untilUpdate(b, () => true, 'text of b');
     await editor.call('session/list', {});

@@ -86,7 +86,7 @@ describe('long calls', () => {
 });
 
 async function untilDead({ bus, tenant }: ProcessSystem) {
-  for (let tries = 0; tries < 200; tries++) {
+  for (let tries = 0; tries < 600; tries++) {
     const { message } = await bus
       .api<{ message?: { data: string } }>('STREAM.MSG.GET.DEAD', { last_by_subj: `dead.tool-runner.${tenant}` })
       .catch(() => ({ message: undefined }));

@@ -85,7 +85,7 @@ describe('a streamed chat answer', () => {
     });
     const started = performance.now();
     expect(textOf(await attempt(requestTo(provider)))).toBe('Hi');
-    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(performance.now() - started).toBeLessThan(10_000);
     await until(() => provider.closed === 1);
   });
 
@@ -95,7 +95,7 @@ describe('a streamed chat answer', () => {
     provider.respond({ chunks: [event({ delta: { content: 'Hi' }, finish_reason: 'stop' }, { usage }), 'hang'] });
     const started = performance.now();
     expect(textOf(await attempt(requestTo(provider)))).toBe('Hi');
-    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(performance.now() - started).toBeLessThan(10_000);
     await until(() => provider.closed === 1);
   });
 
