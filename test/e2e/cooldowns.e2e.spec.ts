@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { CatalogueInput } from '@jetloop/llm-router';
+import { CooldownStore } from '@jetloop/messaging';
 import { FakeModels, type React, type Reaction } from './support/fake-models.js';
 import { DIALECTS } from './support/provider-system.js';
 import { RouterReplica } from './support/router-replica.js';
@@ -47,6 +48,7 @@ describe('cooldowns of targets, with two routers', () => {
   let models: FakeModels;
   let system: TestSystem;
   let replica: RouterReplica;
+  let rests: CooldownStore;
 
   beforeAll(async () => {
     models = await FakeModels.start();
@@ -67,8 +69,10 @@ describe('cooldowns of targets, with two routers', () => {
     }
     system = await TestSystem.start({ targets });
     replica = await RouterReplica.start(system, targets);
+    rests = await CooldownStore.open(system.bus);
   });
   afterAll(async () => {
+    rests.close();
     await replica.stop();
     await system.stop();
     await models.stop();
@@ -184,10 +188,12 @@ describe('cooldowns of targets, with two routers', () => {
       const first = await agent(left, right);
       // Without retries: the rest of both is waited for as that of any other session.
       const firstEnd = first.prompt('go');
-      while (timesOf(right).length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      // Both rest where every router reads it, not only where they were called.
+      while (![left, right].every((target) => rests.find(target)))
+        await new Promise((resolve) => setTimeout(resolve, 5));
       const [told = 0] = timesOf(left);
       openAt.set(left, told + 5_000);
-      const hasty = await system.create(left, { model: { chain: [left, right] }, deadlines: { llm: 1_000 } });
+      const hasty = await system.create(left, { model: { chain: [left, right] }, deadlines: { llm: 2_500 } });
       expect(await hasty.prompt('go')).toMatchObject({ kind: 'error', code: 'all_targets_cooling' });
       const [error] = await hasty.data('turn.error');
       expect(error?.attempts).toMatchObject([

@@ -186,24 +186,27 @@ describe('an external agent and processes that die', () => {
 
   it('A35 the orchestrator away in a flood: the bridge reads no further, and nothing is lost', async () => {
     const [count, bytes] = [5_000, 4_000];
+    const go = join(system.folder, 'flood.go');
     const agent = await ScriptedAgent.write(
       system.folder,
       async (a) => {
+        const fs = await import('node:fs');
         const { count: frames, bytes: size } = a.args as { count: number; bytes: number };
         const prompt = await a.prompted();
         await a.update('session_info_update', { title: 'ready' });
-        await a.sleep(1_500);
+        while (!fs.existsSync((a.args as { go: string }).go)) await a.sleep(10);
         for (let n = 0; n < frames; n++)
           await a.update('current_mode_update', { currentModeId: `m${n} `.padEnd(size, 'x') });
         await a.ask('p1', [{ optionId: 'r', name: 'No', kind: 'reject_once' }]);
         await a.stop(prompt);
       },
-      { script: { count, bytes } },
+      { script: { count, bytes, go } },
     );
     const { done } = await begin('away', agent.spec);
     await until(async () => (await logOf(system.client, 'away')).find(({ data }) => titleOf(data) === 'ready'));
     await orchestrator.stop();
     const [memory, read] = [await memoryOf(bridge.pid), await bytesRead(bridge.pid)];
+    await writeFile(go, '');
     await sleep(OUTAGE_MS);
     expect((await bytesRead(bridge.pid)) - read).toBeLessThan((count * bytes) / 4);
     expect((await memoryOf(bridge.pid)) - memory).toBeLessThan(64 * 1024 * 1024);

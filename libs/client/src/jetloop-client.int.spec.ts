@@ -138,10 +138,12 @@ describe('commands', () => {
     const received = decide('s-again', (_command, delivery) =>
       delivery < 3 ? undefined : { status: 'accepted', sequence: 1 },
     );
-    const sender = new CommandSender(bus, { outcomeMs: 50, tries: 6 });
+    const sender = new CommandSender(bus, { outcomeMs: 200, tries: 20 });
     const command = { kind: 'cancel', commandId: 'c1', actor: 'tester', reason: 'why' } as const;
     expect(await sender.send({ tenant, session: 's-again' }, command)).toBe(1);
-    expect(received).toEqual([command, command, command]);
+    // Once more where the third outcome comes late.
+    expect(received.length).toBeGreaterThanOrEqual(3);
+    for (const each of received) expect(each).toEqual(command);
   });
 
   it('is unavailable when nobody decides', async () => {
@@ -200,11 +202,14 @@ describe('events', () => {
   it('ends when the signal aborts while it waits', async () => {
     await commit(commitOf('s-end', 0, 1));
     const controller = new AbortController();
-    const reading = take(client.events('s-end', { signal: controller.signal }), 5);
-    setTimeout(() => {
-      controller.abort();
-    }, 50);
-    expect(await reading).toEqual([0]);
+    const sequences: number[] = [];
+    for await (const { event } of client.events('s-end', { signal: controller.signal })) {
+      sequences.push(event.sequence);
+      setTimeout(() => {
+        controller.abort();
+      }, 50);
+    }
+    expect(sequences).toEqual([0]);
   });
 
   it('says that a session does not exist', async () => {

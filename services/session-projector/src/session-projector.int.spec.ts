@@ -68,7 +68,7 @@ describe('session-projector over NATS and PostgreSQL', () => {
     const { commits, last } = await commitAll('s1');
     for (const replica of replicas) await replica.get(ProjectorService).waitForProjection(last);
     const expected = commits.flatMap(toCloudEvents);
-    for (let tries = 0; tries < 250 && (await publicEvents('s1')).length < expected.length; tries += 1)
+    for (let tries = 0; tries < 1_000 && (await publicEvents('s1')).length < expected.length; tries += 1)
       await new Promise((resolve) => setTimeout(resolve, 20));
     expect(await publicEvents('s1')).toEqual(expected);
     const { rows } = await runAuditQuery(servers.databaseUrl, `select type from events order by seq`);
@@ -83,7 +83,7 @@ describe('session-projector over NATS and PostgreSQL', () => {
     const replica = await startReplica('postgres://nobody@127.0.0.1:1/none');
     const { commits } = await commitAll('s2');
     const expected = commits.flatMap(toCloudEvents);
-    for (let tries = 0; tries < 250 && (await publicEvents('s2')).length < expected.length; tries += 1)
+    for (let tries = 0; tries < 1_000 && (await publicEvents('s2')).length < expected.length; tries += 1)
       await new Promise((resolve) => setTimeout(resolve, 20));
     expect(await publicEvents('s2')).toEqual(expected);
     expect(replica.get(UnfolderService).state()).toEqual({ status: 'unfolding' });

