@@ -46,6 +46,8 @@ export class SessionDriver {
   readonly log: Commit[] = [];
   readonly seams = new Set<Seam>();
   policyVersion = 'v1';
+  /** What hook-policy answers with, where it is not the version that the session's side knows. */
+  answeredIn: string | undefined;
   /** Whether questions that follow are answered with the first one, or each by itself. */
   together = true;
   /** Ids of work that became outstanding a second time: the receivers' duplicate window would swallow it. */
@@ -384,7 +386,17 @@ export class SessionDriver {
     const asked = subject.seam === 'post-tool' ? { asked: subject.result } : {};
     const answers = this.following(commandId, next);
     const followed = this.together && answers.length > 0 ? { followed: answers } : {};
-    const reply = { commandId, kind: 'hook' as const, seam: subject.seam, ...asked, hooks, observed: [], result };
+    const policyVersion = this.answeredIn ?? this.policyVersion;
+    const reply = {
+      commandId,
+      kind: 'hook' as const,
+      seam: subject.seam,
+      policyVersion,
+      ...asked,
+      hooks,
+      observed: [],
+      result,
+    };
     const decision = this.reply({ ...reply, ...followed });
     if (!this.together && decision.kind === 'commit') this.oneByOne(answers);
     return decision;
@@ -396,7 +408,8 @@ export class SessionDriver {
       const decision = next(subject.seam, answers.length);
       if (!decision) break;
       const result = { status: 'decided' as const, decision };
-      const answer = { commandId: id, digest, seam: subject.seam, hooks: [], observed: [], result };
+      const policyVersion = this.answeredIn ?? this.policyVersion;
+      const answer = { commandId: id, digest, seam: subject.seam, policyVersion, hooks: [], observed: [], result };
       answers.push(answer);
       if (!changesNothing(decision)) break;
     }

@@ -33,6 +33,7 @@ type Question = Omit<FollowingQuestion, 'digest'>;
 @Injectable()
 export class HookService {
   private readonly sets: PolicySets;
+  private readonly followingMs: number;
 
   constructor(
     @Inject(PolicyStore) private readonly store: Pick<PolicyStore, 'sets'>,
@@ -40,9 +41,10 @@ export class HookService {
     @Inject(ClaimCheck) private readonly contents: Pick<ClaimCheck, 'restore'>,
     @Inject(SessionReader) private readonly sessions: Pick<SessionReader, 'read'>,
     @Inject(ResponderChannel) responders: Pick<ResponderChannel, 'request'>,
-    @Inject(HOOK_POLICY_OPTIONS) { plugins = [], webhookAddresses = [] }: HookPolicyOptions,
+    @Inject(HOOK_POLICY_OPTIONS) { plugins = [], webhookAddresses = [], followingMs = 5_000 }: HookPolicyOptions,
   ) {
     const { env } = process;
+    this.followingMs = followingMs;
     this.sets = new PolicySets(policyForms({ plugins, webhookAddresses, responders, env, resolve: systemResolve }));
   }
 
@@ -61,7 +63,7 @@ export class HookService {
     return { commandId, kind: 'hook', ...asked, ...first, ...(followed.length > 0 ? { followed } : {}) };
   }
 
-  /** What cannot be answered here is asked again by itself: it never harms the answer before it. */
+  /** What cannot be answered here, or not soon, is asked again by itself: it never harms the answer before it. */
   private async follow(
     command: HookCommand,
     first: Answer,
@@ -70,12 +72,13 @@ export class HookService {
   ): Promise<NonNullable<HookReply['followed']>> {
     const followed: NonNullable<HookReply['followed']> = [];
     const pending: FollowingQuestion['pending'] = [];
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(this.followingMs)]);
     let last = first;
     for (const { digest, ...question } of following) {
       if (last.result.status !== 'decided' || !changesNothing(last.result.decision)) break;
       if (asksOutside(this.sets.policies(this.store.sets()), question.subject, command.tenant)) break;
       pending.push(...question.pending);
-      const answer = await this.answer(command, { ...question, pending }, signal).catch(() => undefined);
+      const answer = await this.answer(command, { ...question, pending }, limit).catch(() => undefined);
       if (!answer) break;
       followed.push({ commandId: question.commandId, digest, ...answer });
       last = answer;

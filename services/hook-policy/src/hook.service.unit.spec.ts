@@ -1,7 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { hookReplySchema, type HookCommand, type HookReply, type Json, type SeamSubject } from '@jetloop/contracts';
+import {
+  hookReplySchema,
+  type DerivedMessage,
+  type HookCommand,
+  type HookReply,
+  type Json,
+  type SeamSubject,
+} from '@jetloop/contracts';
 import { RetryableError } from '@jetloop/messaging';
 import { HookService } from './hook.service.js';
 import { definePolicy } from './plugin/define-policy.js';
@@ -135,6 +142,7 @@ describe('questions that follow', () => {
     ...{ commandId: `q.${subject.seam}`, turn: 1, step: 2, subject, digest: `digest of ${subject.seam}` },
     pending: [],
   });
+  let seen: unknown;
   const askWith = async (
     set: object,
     first: SeamSubject,
@@ -143,12 +151,20 @@ describe('questions that follow', () => {
   ): Promise<HookReply> => {
     const store = new Sets();
     await putPolicySet(store, JSON.stringify(set), 'set.yaml');
-    const readsIt = async ({ messages }: { messages: () => Promise<unknown> }) => {
-      await messages();
+    const readsIt = async ({ messages }: { messages: () => Promise<readonly DerivedMessage[]> }) => {
+      seen = (await messages()).map(({ content }) => content);
       return undefined;
     };
-    const plugins = [definePolicy({ name: 'reads', seams: { 'pre-step': readsIt } })];
-    const service = new HookService(store, blobs, contents, { read }, responders, { plugins });
+    const hangs = () => new Promise<undefined>(() => undefined);
+    const throws = () => {
+      throw new Error('broken');
+    };
+    const plugins = [
+      definePolicy({ name: 'reads', seams: { 'pre-step': readsIt } }),
+      definePolicy({ name: 'hangs', seams: { 'pre-step': hangs } }),
+      definePolicy({ name: 'throws', seams: { 'post-tool': throws, 'turn-continuation': throws } }),
+    ];
+    const service = new HookService(store, blobs, contents, { read }, responders, { plugins, followingMs: 200 });
     const command = { ...commandFor(first), ...(following && { following }) };
     return hookReplySchema.parse(await service.decide(command, new AbortController().signal));
   };
@@ -180,6 +196,9 @@ describe('questions that follow', () => {
     ['the first answer changes something', rule('post-tool', { block: 'no' }), 0],
     ['the first answer adds context', rule('post-tool', { context: 'mind this' }), 0],
     ['one of them changes something, which is said', rule('turn-continuation', { stop: true }), 1],
+    ['the first one failed', { seam: 'post-tool', plugin: 'throws' }, 0],
+    ['one of them failed, which is said', { seam: 'turn-continuation', plugin: 'throws' }, 1],
+    ['a policy takes long', { seam: 'pre-step', plugin: 'hangs' }, 1],
     ['a policy asks outside', { seam: 'pre-step', command: 'true' }, 1],
     ['the first one of them asks outside', { seam: 'turn-continuation', responder: { name: 'x' } }, 0],
   ])('are left where %s', async (_name, policy, expected) => {
@@ -191,6 +210,19 @@ describe('questions that follow', () => {
     const reply = await askWith(setOf(observes), first, following);
     expect(reply.observed).toMatchObject([{ policy: 'team/p0', decision: 'block' }]);
     expect(names(reply)).toEqual(both);
+  });
+
+  it('are shown what joins the conversation by all answers before them, behind what the log has', async () => {
+    const said = (text: string, sequence: number) => ({
+      ...{ sequence, version: 1, type: 'context.message' as const },
+      data: { turn: 1, content: [textBlock(text)], source: { kind: 'user' as const } },
+    });
+    const joins = following.map((question, index) => ({ ...question, pending: [said(`joins ${index}`, 4 + index)] }));
+    const reads = { seam: 'pre-step', plugin: 'reads' };
+    expect(names(await askWith(setOf(reads), first, joins))).toEqual(both);
+    expect(seen).toEqual(
+      [0, 1].map((index) => [{ type: 'text', text: `<context source="user">joins ${index}</context>` }]),
+    );
   });
 
   it('harm no answer before them: what cannot be read is asked again by itself', async () => {

@@ -64,7 +64,8 @@ export function decide(
   };
   settle(direct.events);
   for (const answer of followedBy(command)) {
-    const following = current && answersNext(current, answer) ? decideReply(current, answer, context) : undefined;
+    const following =
+      current && answersNext(current, answer, context) ? decideReply(current, answer, context) : undefined;
     if (!following || !('events' in following)) break;
     settle(following.events);
   }
@@ -103,8 +104,13 @@ function followedBy(command: SessionCommand): FollowingAnswer[] {
   return (command.reply.followed ?? []).map((answer) => ({ ...answer, kind: 'hook' }));
 }
 
-/** Whether it is the question that the session asks now: what came meanwhile may have changed it. */
-function answersNext(state: SessionState, { commandId, digest }: FollowingAnswer): boolean {
+/** Whether it is the question that the session asks now, of the policies that there are now: what came meanwhile may have changed both. */
+function answersNext(
+  state: SessionState,
+  { commandId, digest, policyVersion }: FollowingAnswer,
+  context: DecisionContext,
+): boolean {
+  if (policyVersion !== context.policyVersion) return false;
   return awaitedWork(state).some(
     ({ kind, command }) => kind === 'hook' && command.commandId === commandId && digestOf(command.subject) === digest,
   );

@@ -66,6 +66,23 @@ describe('a question', () => {
     expect(session.outstandingNames()).toEqual(['hook.pre-tool.9']);
   });
 
+  it('about a call counts the calls that are recorded before each of the others', () => {
+    const session = asked(allSeams, 'read_file', 'read_file', 'read_file');
+    const work = session.work('hook.pre-tool.0');
+    if (work.kind !== 'hook' || !session.state) throw new Error('expected a question');
+    const context = { now: session.now, seams: session.seams, policyVersion: 'v1' };
+    const { following = [], subject } = withFollowingQuestions(work, session.state, envelope, context).command;
+    const counts = [subject, ...following.map((next) => next.subject)].map(
+      (one) => 'callsBefore' in one && one.callsBefore,
+    );
+    expect(counts).toEqual([0, 1, 2]);
+  });
+
+  it('about a call takes no call of a later group along', () => {
+    const session = asked(allSeams, 'read_file', 'bash');
+    expect(questionsWith(session, 'hook.pre-tool.0')).toEqual([]);
+  });
+
   it('takes along what fits beside it', () => {
     const session = asked([...allSeams], 'bash');
     plain(session, 'hook.pre-tool.0');
@@ -119,6 +136,15 @@ describe('an answer to what follows', () => {
     });
     expect(lastCommit(session)).toEqual(['tool.result', 'steering.message', 'step.end', 'policy.decided']);
     expect(session.outstandingNames()).toEqual(['hook.pre-step.2']);
+  });
+
+  it('does not count once the policies are others than those that gave it: they are asked', () => {
+    const session = asked(allSeams, 'read_file', 'read_file');
+    session.answeredIn = 'v1';
+    session.policyVersion = 'v2';
+    session.policyAnswers('hook.pre-tool.0', plainDecision('pre-tool'), [], allPlain);
+    expect(lastCommit(session)).toEqual(['tool.call']);
+    expect(session.outstandingNames()).toEqual(['hook.pre-tool.1']);
   });
 
   it('does not count in a turn that is cancelled', () => {
