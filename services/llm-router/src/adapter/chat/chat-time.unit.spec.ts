@@ -55,10 +55,10 @@ describe('timeouts', () => {
 
   it('a slow reader is no silent provider', async () => {
     server.respond({ chunks: [text, end] });
-    const request = requestTo(server, { target: { idleTimeout: 80 } });
+    const request = requestTo(server, { target: { idleTimeout: 400 } });
     const { assembled } = await attempt(request, {
       onPart: () => {
-        blockFor(40);
+        blockFor(200);
       },
     });
     expect(assembled.end).toEqual({ finish: 'stop' });
