@@ -17,10 +17,10 @@ import {
 import { commandIdOf, decide, type Decision, type SessionCommand } from './decide/decide.js';
 import { applyCommit } from './evolve/evolve.js';
 import { openCalls } from './evolve/in-turn.js';
-import { digestOf } from './digest.js';
 import { awaitedWork } from './work/awaited-work.js';
 import { openHarness } from './harness/apply-harness.js';
 import { withFollowingQuestions } from './work/following-questions.js';
+import { questionDigest } from './work/question-digest.js';
 import { outstanding } from './work/outstanding.js';
 import { workKey, type AwaitedWork, type Work } from './work/work.js';
 import { failureReply } from './answers/failure-reply.js';
@@ -419,7 +419,8 @@ export class SessionDriver {
   private oneByOne(answers: NonNullable<HookReply['followed']>): void {
     for (const answer of answers) {
       const asked = this.awaited().find(({ command }) => command.commandId === answer.commandId);
-      if (asked?.kind !== 'hook' || digestOf(asked.command.subject) !== answer.digest) return;
+      if (asked?.kind !== 'hook' || !this.state) return;
+      if (questionDigest(this.state, asked.command.subject) !== answer.digest) return;
       // At the same time as if they were answered together.
       this.later(-1);
       this.hook(asked.command.what, answer.result);

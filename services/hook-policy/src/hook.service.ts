@@ -26,6 +26,9 @@ import { policyForms } from './policy-forms.js';
 import { PolicySets } from './policy-sets.js';
 import type { SeamContext } from './policy/policy.js';
 
+/** JSON bytes of a reply that takes answers along: it has to fit one message, and what it makes of the session one commit. */
+const MAX_TOGETHER = 256 * 1024;
+
 type Answer = Omit<NonNullable<HookReply['followed']>[number], 'commandId' | 'digest'>;
 type Question = Omit<FollowingQuestion, 'digest'>;
 
@@ -59,27 +62,31 @@ export class HookService {
       if (signal.aborted) throw new RetryableError('stopped before the policies had decided', { cause: error });
       throw error;
     });
-    const followed = following.length > 0 ? await this.follow(command, first, following, signal) : [];
-    return { commandId, kind: 'hook', ...asked, ...first, ...(followed.length > 0 ? { followed } : {}) };
+    const reply: HookReply = { commandId, kind: 'hook', ...asked, ...first };
+    const followed = following.length > 0 ? await this.follow(command, reply, following, signal) : [];
+    return followed.length > 0 ? { ...reply, followed } : reply;
   }
 
   /** What cannot be answered here, or not soon, is asked again by itself: it never harms the answer before it. */
   private async follow(
     command: HookCommand,
-    first: Answer,
+    first: HookReply,
     following: readonly FollowingQuestion[],
     signal: AbortSignal,
   ): Promise<NonNullable<HookReply['followed']>> {
     const followed: NonNullable<HookReply['followed']> = [];
     const pending: FollowingQuestion['pending'] = [];
     const limit = AbortSignal.any([signal, AbortSignal.timeout(this.followingMs)]);
-    let last = first;
+    let last: Answer = first;
+    let left = MAX_TOGETHER - bytesOf(first);
     for (const { digest, ...question } of following) {
-      if (last.result.status !== 'decided' || !changesNothing(last.result.decision)) break;
+      if (left < 0 || last.result.status !== 'decided' || !changesNothing(last.result.decision)) break;
       if (asksOutside(this.sets.policies(this.store.sets()), question.subject, command.tenant)) break;
       pending.push(...question.pending);
       const answer = await this.answer(command, { ...question, pending }, limit).catch(() => undefined);
       if (!answer) break;
+      left -= bytesOf(answer);
+      if (left < 0) break;
       followed.push({ commandId: question.commandId, digest, ...answer });
       last = answer;
     }
@@ -128,4 +135,8 @@ export class HookService {
       throw new RetryableError(`the content ${blob.digest} could not be read`, { cause: error });
     }
   }
+}
+
+function bytesOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
 }

@@ -225,6 +225,21 @@ describe('questions that follow', () => {
     );
   });
 
+  it.each<[string, number, number]>([
+    ['what one of them adds does not fit', 300, 1],
+    ['it fits', 100, 2],
+  ])('are answered in one reply that a message can carry: %s', async (_name, kib, expected) => {
+    const adds = rule('pre-step', { context: 'x'.repeat(kib * 1024) });
+    expect(names(await askWith(setOf(adds), first, following))).toEqual(both.slice(0, expected));
+  });
+
+  it('are left where the result that comes back is large itself', async () => {
+    const result = { content: [textBlock('x'.repeat(300 * 1024))], isError: false, durationMs: 5 };
+    const reply = await askWith(setOf(rule('pre-tool', { deny: 'no' })), subjectOf('post-tool', { result }), following);
+    expect(reply).toMatchObject({ result: { status: 'decided' }, asked: { content: [{ type: 'text' }] } });
+    expect(names(reply)).toEqual([]);
+  });
+
   it('harm no answer before them: what cannot be read is asked again by itself', async () => {
     const lost = () => Promise.reject(new RetryableError('connection lost'));
     const reads = { seam: 'pre-step', plugin: 'reads' };

@@ -57,7 +57,7 @@ export const followingQuestionSchema = z.object({
   turn: z.number().int(),
   step: z.number().int(),
   subject: seamSubjectSchema,
-  /** Of the subject: the answer counts for this one only. */
+  /** Of the subject and of what joined the turn before it: the answer counts for this one only. */
   digest: z.string(),
   /** What joins the conversation before it and is in no event yet, behind what `upTo` and the questions before name. */
   pending: z.array(loggedEventSchema),

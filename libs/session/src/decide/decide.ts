@@ -1,12 +1,12 @@
 import { EVENT_VERSION, type CallerCommand, type Commit, type Outcome, type RecordedEvent } from '@jetloop/contracts';
 import type { HookReply, Reply, SessionEvent, Timer } from '@jetloop/contracts';
-import { digestOf } from '../digest.js';
 import type { EventContext } from '../evolve/event-context.js';
 import { evolve } from '../evolve/evolve.js';
 import type { DecisionContext } from '../next/decision-context.js';
 import { nextEvents } from '../next/next-events.js';
 import type { SessionState } from '../state.js';
 import { awaitedWork } from '../work/awaited-work.js';
+import { questionDigest } from '../work/question-digest.js';
 import { decideCaller, type ResolvedCreate, type ResolvedFork } from './decide-caller.js';
 import { decideReply } from './decide-reply.js';
 import { decideTimer } from './decide-timer.js';
@@ -112,7 +112,8 @@ function answersNext(
 ): boolean {
   if (policyVersion !== context.policyVersion) return false;
   return awaitedWork(state).some(
-    ({ kind, command }) => kind === 'hook' && command.commandId === commandId && digestOf(command.subject) === digest,
+    ({ kind, command }) =>
+      kind === 'hook' && command.commandId === commandId && questionDigest(state, command.subject) === digest,
   );
 }
 

@@ -1,18 +1,20 @@
 import { isKnownEvent, plainDecision, type Commit, type FollowingQuestion, type HookReply } from '@jetloop/contracts';
 import { decide, type CommandEnvelope } from '../decide/decide.js';
-import { digestOf } from '../digest.js';
 import { applyCommit } from '../evolve/evolve.js';
 import type { DecisionContext } from '../next/decision-context.js';
 import type { SessionState } from '../state.js';
 import { awaitedWork } from './awaited-work.js';
+import { questionDigest } from './question-digest.js';
 import type { AwaitedWork } from './work.js';
 
 type HookWork = Extract<AwaitedWork, { kind: 'hook' }>;
 
 /** Questions of one command beside its own. */
 const MAX_FOLLOWING = 8;
-/** Characters (JSON) of them: a command has to fit one message, and what goes along may come to nothing. */
-const MAX_CHARACTERS = 64 * 1024;
+/** JSON bytes of them: what goes along may come to nothing. */
+const MAX_BYTES = 64 * 1024;
+/** JSON bytes of the question with them: it has to fit one message, and the answers to all of it one commit. */
+const MAX_TOGETHER = 512 * 1024;
 
 /** Seams whose subject holds no content that is kept outside the log. */
 const FOLLOWING: ReadonlySet<string> = new Set(['pre-tool', 'turn-continuation', 'pre-step']);
@@ -30,7 +32,7 @@ export function withFollowingQuestions(
   const following: FollowingQuestion[] = [];
   let asked = work;
   let current = state;
-  let characters = 0;
+  let left = Math.min(MAX_BYTES, MAX_TOGETHER - bytesOf(work.command));
   while (following.length < MAX_FOLLOWING) {
     const ahead = decideAhead(asked, current, envelope, context);
     if (!ahead) break;
@@ -40,11 +42,11 @@ export function withFollowingQuestions(
     if (!FOLLOWING.has(subject.seam)) break;
     const question = {
       ...{ commandId, turn, step, subject },
-      digest: digestOf(subject),
+      digest: questionDigest(ahead.state, subject),
       pending: conversationOf(ahead.commit),
     };
-    characters += JSON.stringify(question).length;
-    if (characters > MAX_CHARACTERS) break;
+    left -= bytesOf(question);
+    if (left < 0) break;
     following.push(question);
     asked = next;
     current = ahead.state;
@@ -79,4 +81,8 @@ function decideAhead(
 /** The events that the model sees something of. */
 function conversationOf({ events }: Commit): FollowingQuestion['pending'] {
   return events.filter((event) => isKnownEvent(event) && 'content' in event.data);
+}
+
+function bytesOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
 }

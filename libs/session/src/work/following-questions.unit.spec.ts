@@ -1,17 +1,23 @@
 import { describe, expect, it } from '@jest/globals';
-import { plainDecision, type Seam, type SeamDecision } from '@jetloop/contracts';
+import {
+  plainDecision,
+  type FollowingQuestion,
+  type HookReply,
+  type Seam,
+  type SeamDecision,
+} from '@jetloop/contracts';
 import { envelope, SessionDriver } from '../session-driver.fixture.spec.js';
 import { withFollowingQuestions } from './following-questions.js';
 
 /** A session whose model asked for calls, with policies at these seams; session-start is answered. */
-function asked(seams: readonly Seam[], ...calls: string[]): SessionDriver {
+function asked(seams: readonly Seam[], ...calls: (string | { name: string; arguments: string })[]): SessionDriver {
   const session = new SessionDriver();
   for (const seam of seams) session.seams.add(seam);
   session.create({ tools: ['*'], modes: ['plan', 'act'].map((id) => ({ id, name: id })) });
   session.prompt('go');
-  session.toolsAre('read_file', 'bash');
+  session.toolsAre('read_file', 'read_more', 'bash');
   if (session.outstandingNames().includes('hook.pre-step.1')) plain(session, 'hook.pre-step.1');
-  session.modelSays({ calls: calls.map((name) => ({ name })) });
+  session.modelSays({ calls: calls.map((call) => (typeof call === 'string' ? { name: call } : call)) });
   return session;
 }
 
@@ -24,13 +30,15 @@ const plain = (session: SessionDriver, what: string) => session.policyAnswers(wh
 const allPlain = (seam: Seam): SeamDecision => plainDecision(seam);
 const lastCommit = ({ log }: SessionDriver): string[] => (log.at(-1)?.events ?? []).map(({ type }) => type);
 
-function questionsWith(session: SessionDriver, what: string): string[] {
+function followingOf(session: SessionDriver, what: string): readonly FollowingQuestion[] {
   const work = session.work(what);
   if (work.kind !== 'hook' || !session.state) throw new Error(`${what} is no question`);
   const context = { now: session.now, seams: session.seams, policyVersion: 'v1' };
-  const { following = [] } = withFollowingQuestions(work, session.state, envelope, context).command;
-  return following.map(({ commandId }) => commandId.split('.').slice(2).join('.'));
+  return withFollowingQuestions(work, session.state, envelope, context).command.following ?? [];
 }
+
+const questionsWith = (session: SessionDriver, what: string): string[] =>
+  followingOf(session, what).map(({ commandId }) => commandId.split('.').slice(2).join('.'));
 
 const allSeams: readonly Seam[] = ['pre-step', 'pre-tool', 'post-tool', 'turn-continuation'];
 
@@ -68,14 +76,8 @@ describe('a question', () => {
 
   it('about a call counts the calls that are recorded before each of the others', () => {
     const session = asked(allSeams, 'read_file', 'read_file', 'read_file');
-    const work = session.work('hook.pre-tool.0');
-    if (work.kind !== 'hook' || !session.state) throw new Error('expected a question');
-    const context = { now: session.now, seams: session.seams, policyVersion: 'v1' };
-    const { following = [], subject } = withFollowingQuestions(work, session.state, envelope, context).command;
-    const counts = [subject, ...following.map((next) => next.subject)].map(
-      (one) => 'callsBefore' in one && one.callsBefore,
-    );
-    expect(counts).toEqual([0, 1, 2]);
+    const following = followingOf(session, 'hook.pre-tool.0');
+    expect(following.map(({ subject }) => subject.seam === 'pre-tool' && subject.callsBefore)).toEqual([1, 2]);
   });
 
   it('about a call takes no call of a later group along', () => {
@@ -83,23 +85,40 @@ describe('a question', () => {
     expect(questionsWith(session, 'hook.pre-tool.0')).toEqual([]);
   });
 
-  it('takes along what fits beside it', () => {
+  it.each([
+    ['characters', 'x'.repeat(70_000)],
+    ['characters of more than a byte', '€'.repeat(25_000)],
+  ])('takes along what fits beside it: %s', (_name, text) => {
     const session = asked([...allSeams], 'bash');
     plain(session, 'hook.pre-tool.0');
-    session.toolReturns(0, 'x'.repeat(70_000));
+    session.toolReturns(0, text);
     expect(questionsWith(session, 'hook.post-tool.0')).toEqual([]);
+  });
+
+  it('takes nothing along that one message would not carry with it', () => {
+    const large = { name: 'read_file', arguments: JSON.stringify({ path: 'x'.repeat(600 * 1024) }) };
+    expect(questionsWith(asked(allSeams, large, 'read_file'), 'hook.pre-tool.0')).toEqual([]);
+    expect(questionsWith(asked(allSeams, 'read_file', 'read_file'), 'hook.pre-tool.0')).toHaveLength(1);
+  });
+
+  it('takes nothing along that is asked by itself already', () => {
+    const session = asked(allSeams, 'read_file', 'read_more');
+    for (const n of [0, 1])
+      session.policyAnswers(`hook.pre-tool.${n}`, { decision: 'ask', policy: 'p', policies: [], context: [] });
+    for (const id of session.openApprovals()) session.approve(id, 'approved');
+    for (const n of [0, 1]) session.toolChanged(n, 'another schema');
+    expect(session.awaited().map(({ command }) => command.what)).toEqual(['hook.pre-tool.0', 'hook.pre-tool.1']);
+    expect(questionsWith(session, 'hook.pre-tool.0')).toEqual([]);
+    expect(questionsWith(session, 'hook.pre-tool.1')).toEqual([]);
   });
 
   it('gives what joins the conversation meanwhile to those that come next', () => {
     const session = asked(allSeams, 'bash');
     plain(session, 'hook.pre-tool.0');
     session.toolReturns(0, 'done');
-    const work = session.work('hook.post-tool.0');
-    if (work.kind !== 'hook' || !session.state) throw new Error('expected a question');
-    const context = { now: session.now, seams: session.seams, policyVersion: 'v1' };
-    const { following = [] } = withFollowingQuestions(work, session.state, envelope, context).command;
+    const following = followingOf(session, 'hook.post-tool.0');
     expect(following.map(({ pending }) => pending.map(({ type, sequence }) => ({ type, sequence })))).toEqual([
-      [{ type: 'tool.result', sequence: session.state.nextSequence }],
+      [{ type: 'tool.result', sequence: session.state?.nextSequence }],
       [],
     ]);
   });
@@ -130,12 +149,25 @@ describe('an answer to what follows', () => {
     expect(lastCommit(session)).toEqual(['tool.result', 'step.end']);
   });
 
-  it('does not count where steering joined before it: the model is about to see more', () => {
+  it.each(['steer', 'inject'] as const)('does not count where %s joined before it: a policy may read it', (join) => {
     const session = answered((waiting) => {
-      waiting.steer('rather this');
+      waiting[join]('rather this');
     });
-    expect(lastCommit(session)).toEqual(['tool.result', 'steering.message', 'step.end', 'policy.decided']);
-    expect(session.outstandingNames()).toEqual(['hook.pre-step.2']);
+    const joined = join === 'steer' ? 'steering.message' : 'context.message';
+    expect(lastCommit(session)).toEqual(['tool.result', joined, 'step.end']);
+    expect(session.outstandingNames()).toEqual(['hook.turn-continuation']);
+  });
+
+  it('does not count once policies want a seam before it', () => {
+    const seams: readonly Seam[] = ['pre-step', 'pre-tool', 'post-tool'];
+    const session = asked(seams, 'bash');
+    plain(session, 'hook.pre-tool.0');
+    session.toolReturns(0, 'done');
+    expect(questionsWith(session, 'hook.post-tool.0')).toEqual(['1.2.hook.pre-step.1.1']);
+    session.seams.add('turn-continuation');
+    session.policyAnswers('hook.post-tool.0', plainDecision('post-tool'), [], allPlain);
+    expect(lastCommit(session)).toEqual(['tool.result', 'step.end']);
+    expect(session.outstandingNames()).toEqual(['hook.turn-continuation']);
   });
 
   it('does not count once the policies are others than those that gave it: they are asked', () => {
@@ -153,5 +185,21 @@ describe('an answer to what follows', () => {
     });
     expect(session.types().filter((type) => type === 'turn.end')).toHaveLength(1);
     expect(session.types()).not.toContain('policy.decided');
+  });
+
+  it('that asks a person binds to the version that it was evaluated with', () => {
+    const session = asked(allSeams, 'read_file', 'read_file', 'read_file');
+    const { commandId } = session.work('hook.pre-tool.0').command;
+    const answer = (decision: SeamDecision, policyVersion: string): Omit<HookReply, 'commandId' | 'kind'> => ({
+      ...{ seam: 'pre-tool', policyVersion, hooks: [], observed: [] },
+      result: { status: 'decided', decision },
+    });
+    const [second] = followingOf(session, 'hook.pre-tool.0');
+    if (!second) throw new Error('expected a question that follows');
+    const ask = answer({ decision: 'ask', policy: 'p', policies: [], context: [] }, 'v1');
+    const followed = [{ commandId: second.commandId, digest: second.digest, ...ask }];
+    session.reply({ commandId, kind: 'hook', ...answer(plainDecision('pre-tool'), 'v0'), followed });
+    expect(session.data('approval.requested')).toMatchObject([{ callId: '1-1-1', policyVersion: 'v1' }]);
+    expect(session.awaited().map(({ command }) => command.what)).toEqual(['hook.pre-tool.2']);
   });
 });
