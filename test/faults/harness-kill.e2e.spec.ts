@@ -85,8 +85,7 @@ describe('an external agent and processes that die', () => {
     expect(await Promise.all(pids.map(isRunning))).toEqual([true, true]);
     bridge.kill9();
     await bridge.exited;
-    await sleep(5_000);
-    expect(await Promise.all(pids.map(isRunning))).toEqual([false, false]);
+    expect(await leftOf(pids)).toEqual([]);
     bridge = await system.spawn('acp-bridge');
     expect((await done).reason).toMatchObject({ kind: 'error', code: 'bridge_lost' });
     expect((await agent.methods()).filter((method) => method === 'session/prompt')).toHaveLength(1);
@@ -113,8 +112,7 @@ describe('an external agent and processes that die', () => {
     await until(async () => (await agent.methods()).includes('session/new') || undefined);
     bridge.kill9();
     await bridge.exited;
-    await sleep(5_000);
-    expect(await isRunning(await readFile(mark, 'utf8'))).toBe(false);
+    expect(await leftOf([await readFile(mark, 'utf8')])).toEqual([]);
     bridge = await system.spawn('acp-bridge');
     expect((await done).reason).toEqual({ kind: 'completed' });
     expect((await agent.methods()).filter((method) => method === 'session/prompt')).toHaveLength(1);
@@ -165,8 +163,8 @@ describe('an external agent and processes that die', () => {
     expect([await written.prompts(), await unwritten.prompts()].map(({ length }) => length)).toEqual([1, 0]);
     bridge.kill9();
     await bridge.exited;
-    await sleep(5_000);
-    for (const { mark } of [written, unwritten]) expect(await isRunning(await readFile(mark, 'utf8'))).toBe(false);
+    const pids = await Promise.all([written, unwritten].map(({ mark }) => readFile(mark, 'utf8')));
+    expect(await leftOf(pids)).toEqual([]);
     bridge = await system.spawn('acp-bridge');
     for (const { name, done, prompts } of [written, unwritten]) {
       expect((await done).reason).toMatchObject({ kind: 'error', code: 'bridge_lost' });
@@ -373,6 +371,18 @@ async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
     await sleep(50);
   }
   throw new Error('it did not come');
+}
+
+/** The processes that still run 5 s later; none, as soon as there is none. */
+async function leftOf(pids: readonly string[]): Promise<string[]> {
+  const deadline = Date.now() + 5_000;
+  for (;;) {
+    const isLate = Date.now() >= deadline;
+    const areRunning = await Promise.all(pids.map(isRunning));
+    const left = pids.filter((_, index) => areRunning[index]);
+    if (isLate || left.length === 0) return left;
+    await sleep(50);
+  }
 }
 
 /** Bytes of memory that a process has, or had at most. */
