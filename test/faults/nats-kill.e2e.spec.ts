@@ -26,8 +26,8 @@ describe('a server that is killed', () => {
     folder = await mkdtemp(join(tmpdir(), 'jetloop-nats-kill-'));
     server = await startServer();
     system = await ProcessSystem.start({ models, natsUrl: server.natsUrl });
-    for (const service of ['session-projector', 'loop-orchestrator', 'llm-router', 'tool-runner'])
-      await system.spawn(service);
+    const services = ['session-projector', 'loop-orchestrator', 'llm-router', 'tool-runner'];
+    await Promise.all(services.map((service) => system.spawn(service)));
   });
   afterAll(async () => {
     await system.stop();
