@@ -85,6 +85,16 @@ describe('a question', () => {
     expect(questionsWith(session, 'hook.pre-tool.0')).toEqual([]);
   });
 
+  it('takes along no question whose content may be kept outside the log', () => {
+    const session = new SessionDriver();
+    for (const seam of ['session-start', 'prompt-submit', 'post-tool'] as const) session.seams.add(seam);
+    session.create();
+    session.prompt('go');
+    const [start] = session.outstandingNames();
+    expect(start).toMatch(/^hook\.session-start/);
+    expect(questionsWith(session, start ?? '')).toEqual([]);
+  });
+
   it.each([
     ['characters', 'x'.repeat(70_000)],
     ['characters of more than a byte', '€'.repeat(25_000)],
