@@ -17,7 +17,7 @@ import {
   RetryableError,
   SessionReader,
 } from '@jetloop/messaging';
-import { systemResolve } from '@jetloop/platform';
+import { linkedSignal, systemResolve } from '@jetloop/platform';
 import { deriveMessages } from '@jetloop/session';
 import { Inject, Injectable } from '@nestjs/common';
 import { asksOutside, evaluate } from './evaluate/evaluate.js';
@@ -76,20 +76,25 @@ export class HookService {
   ): Promise<NonNullable<HookReply['followed']>> {
     const followed: NonNullable<HookReply['followed']> = [];
     const pending: FollowingQuestion['pending'] = [];
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(this.followingMs)]);
+    const limit = linkedSignal(signal);
+    const timer = setTimeout(() => {
+      limit.abort(new RetryableError(`the policies of what follows took longer than ${this.followingMs} ms`));
+    }, this.followingMs);
     let last: Answer = first;
     let left = MAX_TOGETHER - bytesOf(first);
     for (const { digest, ...question } of following) {
       if (left < 0 || last.result.status !== 'decided' || !changesNothing(last.result.decision)) break;
       if (asksOutside(this.sets.policies(this.store.sets()), question.subject, command.tenant)) break;
       pending.push(...question.pending);
-      const answer = await this.answer(command, { ...question, pending }, limit).catch(() => undefined);
+      const answer = await this.answer(command, { ...question, pending }, limit.signal).catch(() => undefined);
       if (!answer) break;
       left -= bytesOf(answer);
       if (left < 0) break;
       followed.push({ commandId: question.commandId, digest, ...answer });
       last = answer;
     }
+    clearTimeout(timer);
+    limit.unlink();
     return followed;
   }
 
