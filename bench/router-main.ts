@@ -4,7 +4,7 @@ import { measureRouter, routerTable, type RouterMeasurement } from './router.ts'
 
 export const ROUTER_USAGE = `npm run bench -- router [options]
 
-  --dialect chat|anthropic|google   default: all of them
+  --dialect chat|anthropic|google default: all of them
   --rate 200                      streams begun a second
   --seconds 10                    how long
   --open 500                      streams held open for the memory figures

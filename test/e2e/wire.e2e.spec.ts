@@ -239,17 +239,18 @@ describe('answers on the wire', () => {
         [body, 'hang'],
         [body.replace('data: [DONE]\n\n', ''), 'hang'],
       ];
-      const durations: number[] = [];
       for (const ending of endings) {
-        const closed = world.provider.closed;
-        const [attempt] = (await said([dialect], { chunks: ending })).attempts;
-        expect(attempt).toMatchObject({ outcome: 'ok' });
-        durations.push(attempt!.durationMs);
-        if (ending.at(-1) === 'hang') await until(() => world.provider.closed === closed + 1);
+        let fastest = Infinity;
+        // A machine that stalls takes one of them longer.
+        for (let tries = 0; tries < 3 && fastest >= 1_000; tries++) {
+          const closed = world.provider.closed;
+          const [attempt] = (await said([dialect], { chunks: ending })).attempts;
+          expect(attempt).toMatchObject({ outcome: 'ok' });
+          fastest = Math.min(fastest, attempt!.durationMs);
+          if (ending.at(-1) === 'hang') await until(() => world.provider.closed === closed + 1);
+        }
+        expect(fastest).toBeLessThan(1_000);
       }
-      // Far below the limit of a silent stream for all, and in a second but where the machine stalls.
-      expect(Math.max(...durations)).toBeLessThan(10_000);
-      expect(durations.filter((milliseconds) => milliseconds < 1_000).length).toBeGreaterThanOrEqual(3);
     },
   );
 

@@ -1,5 +1,5 @@
 export { TOKEN_PATTERN, tokenSchema, InvalidTokenError, requireToken } from './tokens.js';
-export { jsonSchema, NotJsonError, assertJson, type Json } from './json.js';
+export { jsonSchema, jsonBytes, NotJsonError, assertJson, type Json } from './json.js';
 export {
   blobRefSchema,
   textBlockSchema,

@@ -6,6 +6,11 @@ export type Json = string | number | boolean | null | Json[] | { [key: string]: 
 /** Any JSON value. Deep checks are the writer's (`assertJson`), so that reading stays cheap. */
 export const jsonSchema = z.custom<Json>((value) => value !== undefined, 'expected a JSON value');
 
+/** Bytes (UTF-8) that a value takes as JSON text. */
+export function jsonBytes(value: Json | object): number {
+  return Buffer.byteLength(JSON.stringify(value));
+}
+
 /** A value that JSON would lose or change. `path` says where it stands. */
 export class NotJsonError extends Error {
   constructor(

@@ -431,7 +431,7 @@ export class SessionDriver {
   private asks(work: AwaitedWork): void {
     const { commandId } = work.command;
     if (work.kind !== 'hook' || !this.state || this.questions.has(commandId)) return;
-    const { command } = withFollowingQuestions(work, this.state, envelope, this.context);
+    const { command } = withFollowingQuestions(work, this.state, this.context);
     this.questions.set(commandId, command.following ?? []);
   }
 

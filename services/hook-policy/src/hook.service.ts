@@ -1,5 +1,6 @@
 import {
   changesNothing,
+  jsonBytes,
   policyVersionFor,
   type BlobRef,
   type DerivedMessage,
@@ -17,10 +18,11 @@ import {
   RetryableError,
   SessionReader,
 } from '@jetloop/messaging';
-import { linkedSignal, systemResolve } from '@jetloop/platform';
+import { systemResolve } from '@jetloop/platform';
 import { deriveMessages } from '@jetloop/session';
 import { Inject, Injectable } from '@nestjs/common';
 import { asksOutside, evaluate } from './evaluate/evaluate.js';
+import { withinLimit } from './evaluate/within-limit.js';
 import { HOOK_POLICY_OPTIONS, type HookPolicyOptions } from './options.js';
 import { policyForms } from './policy-forms.js';
 import { PolicySets } from './policy-sets.js';
@@ -63,7 +65,11 @@ export class HookService {
       throw error;
     });
     const reply: HookReply = { commandId, kind: 'hook', ...asked, ...first };
-    const followed = following.length > 0 ? await this.follow(command, reply, following, signal) : [];
+    if (following.length === 0) return reply;
+    const late = () => new RetryableError(`the policies of what follows took longer than ${this.followingMs} ms`);
+    const followed = await withinLimit(signal, this.followingMs, late, (limited) =>
+      this.follow(command, reply, following, limited),
+    );
     return followed.length > 0 ? { ...reply, followed } : reply;
   }
 
@@ -76,25 +82,19 @@ export class HookService {
   ): Promise<NonNullable<HookReply['followed']>> {
     const followed: NonNullable<HookReply['followed']> = [];
     const pending: FollowingQuestion['pending'] = [];
-    const limit = linkedSignal(signal);
-    const timer = setTimeout(() => {
-      limit.abort(new RetryableError(`the policies of what follows took longer than ${this.followingMs} ms`));
-    }, this.followingMs);
     let last: Answer = first;
-    let left = MAX_TOGETHER - bytesOf(first);
+    let left = MAX_TOGETHER - jsonBytes(first);
     for (const { digest, ...question } of following) {
       if (left < 0 || last.result.status !== 'decided' || !changesNothing(last.result.decision)) break;
       if (asksOutside(this.sets.policies(this.store.sets()), question.subject, command.tenant)) break;
       pending.push(...question.pending);
-      const answer = await this.answer(command, { ...question, pending }, limit.signal).catch(() => undefined);
+      const answer = await this.answer(command, { ...question, pending }, signal).catch(() => undefined);
       if (!answer) break;
-      left -= bytesOf(answer);
+      left -= jsonBytes(answer);
       if (left < 0) break;
       followed.push({ commandId: question.commandId, digest, ...answer });
       last = answer;
     }
-    clearTimeout(timer);
-    limit.unlink();
     return followed;
   }
 
@@ -140,8 +140,4 @@ export class HookService {
       throw new RetryableError(`the content ${blob.digest} could not be read`, { cause: error });
     }
   }
-}
-
-function bytesOf(value: unknown): number {
-  return Buffer.byteLength(JSON.stringify(value));
 }

@@ -1,4 +1,4 @@
-import { inputContentSchema, type InputBlock } from '@jetloop/contracts';
+import { inputContentSchema, jsonBytes, type InputBlock } from '@jetloop/contracts';
 import { CommandRefusedError } from '../errors.js';
 import { describeIssues } from './describe-issues.js';
 
@@ -11,7 +11,7 @@ export const MAX_CONTENT_BYTES = 768 * 1024;
  */
 export function checkContent(content: string | readonly InputBlock[]): InputBlock[] {
   const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
-  const bytes = Buffer.byteLength(JSON.stringify(blocks));
+  const bytes = jsonBytes(blocks);
   if (bytes > MAX_CONTENT_BYTES) {
     throw new CommandRefusedError(
       'too_large',

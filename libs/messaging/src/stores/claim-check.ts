@@ -1,4 +1,4 @@
-import { contentBlockSchema, type BlobBlock, type ContentBlock } from '@jetloop/contracts';
+import { contentBlockSchema, jsonBytes, type BlobBlock, type ContentBlock } from '@jetloop/contracts';
 import { BlobNotFoundError, type BlobStore } from './blob-store.js';
 
 /** JSON bytes of a block that stays in the log at most; a larger one goes to the blob store. */
@@ -27,7 +27,7 @@ export class ClaimCheck {
     content: readonly T[],
     maxBytes: number,
   ): Promise<(T | BlobBlock)[]> {
-    const sizes = content.map((block) => (block.type === 'blob' ? 0 : Buffer.byteLength(JSON.stringify(block))));
+    const sizes = content.map((block) => (block.type === 'blob' ? 0 : jsonBytes(block)));
     let left = sizes.reduce((total, size) => total + size, 0);
     const kept = new Set<number>();
     const largestFirst = sizes.map((size, index) => ({ size, index })).sort((a, b) => b.size - a.size);

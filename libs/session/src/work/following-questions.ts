@@ -1,5 +1,13 @@
-import { isKnownEvent, plainDecision, type Commit, type FollowingQuestion, type HookReply } from '@jetloop/contracts';
-import { decide, type CommandEnvelope } from '../decide/decide.js';
+import {
+  isKnownEvent,
+  jsonBytes,
+  plainDecision,
+  type Commit,
+  type FollowingQuestion,
+  type HookReply,
+  type Seam,
+} from '@jetloop/contracts';
+import { decide } from '../decide/decide.js';
 import { applyCommit } from '../evolve/evolve.js';
 import type { DecisionContext } from '../next/decision-context.js';
 import type { SessionState } from '../state.js';
@@ -17,24 +25,19 @@ const MAX_BYTES = 64 * 1024;
 const MAX_TOGETHER = 512 * 1024;
 
 /** Seams whose subject holds no content that is kept outside the log. */
-const FOLLOWING: ReadonlySet<string> = new Set(['pre-tool', 'turn-continuation', 'pre-step']);
+const FOLLOWING: ReadonlySet<Seam> = new Set(['pre-tool', 'turn-continuation', 'pre-step']);
 
 /**
  * The question with those that come next, as long as each answer changes nothing: found by deciding ahead, on a state that
  * is never committed.
  */
-export function withFollowingQuestions(
-  work: HookWork,
-  state: SessionState,
-  envelope: Pick<CommandEnvelope, 'tenant' | 'session'>,
-  context: DecisionContext,
-): HookWork {
+export function withFollowingQuestions(work: HookWork, state: SessionState, context: DecisionContext): HookWork {
   const following: FollowingQuestion[] = [];
   let asked = work;
   let current = state;
-  let left = Math.min(MAX_BYTES, MAX_TOGETHER - bytesOf(work.command));
+  let left: number | undefined;
   while (following.length < MAX_FOLLOWING) {
-    const ahead = decideAhead(asked, current, envelope, context);
+    const ahead = decideAhead(asked, current, context);
     if (!ahead) break;
     const [next, ...others] = awaitedWork(ahead.state);
     if (next?.kind !== 'hook' || others.length > 0) break;
@@ -45,7 +48,7 @@ export function withFollowingQuestions(
       digest: questionDigest(ahead.state, subject),
       pending: conversationOf(ahead.commit),
     };
-    left -= bytesOf(question);
+    left = (left ?? Math.min(MAX_BYTES, MAX_TOGETHER - jsonBytes(work.command))) - jsonBytes(question);
     if (left < 0) break;
     following.push(question);
     asked = next;
@@ -58,10 +61,9 @@ export function withFollowingQuestions(
 function decideAhead(
   { command }: HookWork,
   state: SessionState,
-  envelope: Pick<CommandEnvelope, 'tenant' | 'session'>,
   context: DecisionContext,
 ): { readonly commit: Commit; readonly state: SessionState } | undefined {
-  const { commandId, subject } = command;
+  const { commandId, tenant, session, subject } = command;
   if (subject.seam === 'pre-step' || subject.seam === 'pre-compact') return undefined;
   const reply: HookReply = {
     commandId,
@@ -73,7 +75,7 @@ function decideAhead(
     hooks: [],
     observed: [],
   };
-  const decision = decide(state, { from: 'worker', commandId, reply }, { ...envelope, actor: 'hook' }, context);
+  const decision = decide(state, { from: 'worker', commandId, reply }, { tenant, session, actor: 'hook' }, context);
   if (decision.kind !== 'commit') return undefined;
   return { commit: decision.commit, state: applyCommit(state, decision.commit) };
 }
@@ -81,8 +83,4 @@ function decideAhead(
 /** The events that the model sees something of. */
 function conversationOf({ events }: Commit): FollowingQuestion['pending'] {
   return events.filter((event) => isKnownEvent(event) && 'content' in event.data);
-}
-
-function bytesOf(value: unknown): number {
-  return Buffer.byteLength(JSON.stringify(value));
 }

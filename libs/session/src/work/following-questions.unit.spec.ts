@@ -6,7 +6,7 @@ import {
   type Seam,
   type SeamDecision,
 } from '@jetloop/contracts';
-import { envelope, SessionDriver } from '../session-driver.fixture.spec.js';
+import { SessionDriver } from '../session-driver.fixture.spec.js';
 import { withFollowingQuestions } from './following-questions.js';
 
 /** A session whose model asked for calls, with policies at these seams; session-start is answered. */
@@ -34,7 +34,7 @@ function followingOf(session: SessionDriver, what: string): readonly FollowingQu
   const work = session.work(what);
   if (work.kind !== 'hook' || !session.state) throw new Error(`${what} is no question`);
   const context = { now: session.now, seams: session.seams, policyVersion: 'v1' };
-  return withFollowingQuestions(work, session.state, envelope, context).command.following ?? [];
+  return withFollowingQuestions(work, session.state, context).command.following ?? [];
 }
 
 const questionsWith = (session: SessionDriver, what: string): string[] =>

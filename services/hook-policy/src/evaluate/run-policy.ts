@@ -1,10 +1,10 @@
 import { assertJson, NotJsonError, type SeamSubject } from '@jetloop/contracts';
 import { RetryableError } from '@jetloop/messaging';
-import { linkedSignal } from '@jetloop/platform';
 import { policyDecisionSchemas, type PolicyDecision } from '../policy/policy-decision.js';
 import { PolicyError } from '../policy/policy-error.js';
 import type { Policy, SeamContext } from '../policy/policy.js';
 import type { HookRuns } from './hook-runs.js';
+import { withinLimit } from './within-limit.js';
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 
@@ -18,15 +18,13 @@ export async function runPolicy(
   context: SeamContext,
   runs: HookRuns,
 ): Promise<PolicyOutcome> {
-  const limit = linkedSignal(context.signal);
-  const { signal } = limit;
   const timeoutMs = policy.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-  const timer = setTimeout(() => {
-    limit.abort(new PolicyError('timeout', `expected a decision within ${timeoutMs} ms, got none`));
-  }, timeoutMs);
+  const late = () => new PolicyError('timeout', `expected a decision within ${timeoutMs} ms, got none`);
   const beginRun = () => runs.begin(policy.name);
   try {
-    const answer: unknown = await untilAborted(policy.evaluate(subject, { ...context, signal, beginRun }), signal);
+    const answer = await withinLimit<unknown>(context.signal, timeoutMs, late, (signal) =>
+      untilAborted(policy.evaluate(subject, { ...context, signal, beginRun }), signal),
+    );
     const decision = checkDecision(subject, answer);
     runs.end('ok');
     return { ok: true, decision };
@@ -36,9 +34,6 @@ export async function runPolicy(
     const { code, status } = error instanceof PolicyError ? error : { code: 'crash', status: 'crash' };
     runs.end(status);
     return { ok: false, error: { code, message: error instanceof Error ? error.message : String(error) } };
-  } finally {
-    clearTimeout(timer);
-    limit.unlink();
   }
 }
 

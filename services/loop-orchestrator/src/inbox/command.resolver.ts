@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { CallerCommand, Outcome, OutcomeCode, Reply } from '@jetloop/contracts';
+import { jsonBytes, type CallerCommand, type Outcome, type OutcomeCode, type Reply } from '@jetloop/contracts';
 import { MAX_BLOCK_BYTES } from '@jetloop/messaging';
 import type { ResolvedCreate, SessionCommand } from '@jetloop/session';
 import { AgentResolver, ResolveError } from '../agent/agent.resolver.js';
@@ -68,7 +68,7 @@ export class CommandResolver {
     const { tenant, session } = inbox;
     const { actor, commandId } = sent;
     const content = sent.kind === 'create' ? sent.prompt?.content : 'content' in sent ? sent.content : undefined;
-    const size = content && isLarge(inbox) ? Buffer.byteLength(JSON.stringify(content)) : 0;
+    const size = content && isLarge(inbox) ? jsonBytes(content) : 0;
     if (size > MAX_CONTENT_BYTES) {
       return refused(
         commandId,

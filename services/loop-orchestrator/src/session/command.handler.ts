@@ -13,6 +13,7 @@ import {
   withFollowingQuestions,
   workKey,
   type Decision,
+  type DecisionContext,
   type SessionState,
   type Work,
 } from '@jetloop/session';
@@ -85,7 +86,7 @@ export class CommandHandler {
     if (inbox.from !== 'worker' || !inbox.reply.kind.startsWith('harness.')) return false;
     const { tenant, session, reply } = inbox;
     const { state } = await this.sessions.reload(tenant, session);
-    const context = { now: new Date().toISOString(), ...this.seams.of(tenant, state?.agent.name ?? '') };
+    const context = this.contextOf(tenant, state?.agent.name ?? '', new Date().toISOString());
     const command = { from: 'worker' as const, commandId: reply.commandId, reply };
     return decide(state, command, { tenant, session, actor: reply.kind }, context).kind === 'gap';
   }
@@ -97,8 +98,8 @@ export class CommandHandler {
       const decidedAt = loaded.state && firstEventOf(loaded.state, commandIdOf(command));
       if (loaded.state && decidedAt !== undefined) return this.heal(envelope, loaded.state, decidedAt);
       const now = new Date().toISOString();
-      const policies = this.seams.of(tenant, agentOf(loaded, envelope));
-      const decision = decide(loaded.state, command, envelope, { now, ...policies });
+      const context = this.contextOf(tenant, agentOf(loaded, envelope), now);
+      const decision = decide(loaded.state, command, envelope, context);
       if (decision.kind !== 'commit') {
         if (await this.sessions.isCurrent(tenant, session, loaded))
           return this.settle(envelope, loaded.state, decision, now);
@@ -142,7 +143,7 @@ export class CommandHandler {
     // A message may have come again with other content.
     const again =
       'messageId' in command.command
-        ? decide(state, command, envelope, { now, ...this.seams.of(tenant, state.agent.name) })
+        ? decide(state, command, envelope, this.contextOf(tenant, state.agent.name, now))
         : undefined;
     return this.accepted(envelope, again?.kind === 'answered' ? again.outcome : { status: 'accepted', sequence });
   }
@@ -155,12 +156,15 @@ export class CommandHandler {
     now: string,
     at?: string,
   ): Promise<void> {
-    const ahead = (one: Work): Work => {
-      if (one.kind !== 'hook' || !state) return one;
-      const context = { now, ...this.seams.of(tenant, state.agent.name) };
-      return withFollowingQuestions(one, state, { tenant, session }, context);
-    };
+    const ahead = (one: Work): Work =>
+      one.kind === 'hook' && state
+        ? withFollowingQuestions(one, state, this.contextOf(tenant, state.agent.name, now))
+        : one;
     await this.work.send(tenant, session, work.map(ahead), at);
+  }
+
+  private contextOf(tenant: string, agent: string, now: string): DecisionContext {
+    return { now, ...this.seams.of(tenant, agent) };
   }
 
   private async settle(

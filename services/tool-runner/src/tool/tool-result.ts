@@ -1,4 +1,4 @@
-import { assertJson, type Json } from '@jetloop/contracts';
+import { assertJson, jsonBytes, type Json } from '@jetloop/contracts';
 import { z } from 'zod';
 import { cutText, OUTPUT_LIMIT } from './cut-output.js';
 import { readThrown } from './thrown.js';
@@ -75,7 +75,7 @@ function cutBlocks(blocks: ToolBlock[], whole: string[]): CheckedBlock[] {
       return block.base64.length <= IMAGE_LIMIT ? block : cut(`[image, ${block.mediaType}, too large to show]`);
     if (block.type === 'resource') return block.text === undefined ? block : { ...block, text: cutTo(block.text) };
     const value = asJson(block.value);
-    const size = Buffer.byteLength(JSON.stringify(value));
+    const size = jsonBytes(value);
     if (size > room) return cut(JSON.stringify(value));
     room -= size;
     return { type: 'json', value };

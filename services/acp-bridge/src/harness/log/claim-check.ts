@@ -1,4 +1,4 @@
-import type { BlobRef, ContentBlock, HarnessEvent, Json } from '@jetloop/contracts';
+import { jsonBytes, type BlobRef, type ContentBlock, type HarnessEvent, type Json } from '@jetloop/contracts';
 import { essence } from '../translation/essence.js';
 import { isObject } from '../translation/frame.js';
 
@@ -37,7 +37,7 @@ export async function claimCheck(event: HarnessEvent, store: Store): Promise<Har
 async function checkedMessage(message: { content: ContentBlock[]; meta?: Json[] | undefined }, store: Store) {
   const content = await store.keep(message.content);
   if (!message.meta) return { content };
-  const size = Buffer.byteLength(JSON.stringify(message.meta));
+  const size = jsonBytes(message.meta);
   return { content, meta: size <= MAX_VALUE_BYTES ? message.meta : [await checkedJson(message.meta, store)] };
 }
 
