@@ -22,7 +22,8 @@ const models = {
 describe('effects', () => {
   let system: ProcessSystem;
   beforeAll(async () => {
-    system = await ProcessSystem.start({ models });
+    // A runner that only stalls has its calls to itself: they come to it once.
+    system = await ProcessSystem.start({ models, ackWaitMs: 5_000 });
     await Promise.all([system.spawn('llm-router'), system.spawn('loop-orchestrator')]);
   });
   afterAll(() => system.stop());
